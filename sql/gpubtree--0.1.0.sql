@@ -406,6 +406,17 @@ COMMENT ON FUNCTION gpubtree_check(regclass, boolean) IS
 	'raise an error if the index is damaged or, on request, lacks an entry for a row';
 
 --
+-- What EXPLAIN shows of row comparisons
+--
+
+CREATE FUNCTION gpubtree_where_equal(value anyelement)
+RETURNS anyelement
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_where_equal(anyelement) IS
+	'the value; in an index condition: one for entries whose columns before equal their values';
+
+--
 -- A look inside.  Pages hold keys of rows that a user may not be allowed to see, so these functions
 -- are for superusers and those to whom they are granted, as pageinspect's are.
 --

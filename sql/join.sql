@@ -136,6 +136,36 @@ SELECT compare(query) FROM unnest(ARRAY[
 	'SELECT o.id, g.price + o.amount FROM orders o LEFT JOIN goods g ON g.k = o.good AND g.price > 3 WHERE o.id < 50'
 ]) query;
 
+-- Matches that the key alone decides: entries are counted, and no list has to fit into memory
+SET work_mem = '64kB';
+SET enable_sort = off;
+SELECT * FROM counts('SELECT o.id FROM orders o WHERE EXISTS (SELECT 1 FROM many m WHERE m.k = o.amount) ORDER BY o.id') line
+WHERE line !~ 'Blocks Refreshed';
+SELECT count(*), count(*) FILTER (WHERE id < last) AS out_of_order
+FROM (SELECT id, lag(id) OVER () AS last
+	FROM (SELECT o.id FROM orders o WHERE EXISTS (SELECT 1 FROM many m WHERE m.k = o.amount) ORDER BY o.id OFFSET 0) j) l;
+RESET work_mem;
+RESET enable_sort;
+DELETE FROM many WHERE k % 3 = 0;
+SELECT compare(query) FROM unnest(ARRAY[
+	'SELECT o.id FROM orders o WHERE EXISTS (SELECT 1 FROM goods g WHERE g.k = o.good)',
+	'SELECT o.* FROM orders o WHERE EXISTS (SELECT 1 FROM goods g WHERE g.k = o.good + 1)',
+	'SELECT o.* FROM orders o WHERE NOT EXISTS (SELECT 1 FROM goods g WHERE g.k = o.good - 2000)',
+	-- values that the key does not have
+	'SELECT o.* FROM orders o WHERE EXISTS (SELECT 1 FROM goods g WHERE g.k = o.good + (o.id % 3) * 4294967296)',
+	'SELECT o.* FROM orders o WHERE NOT EXISTS (SELECT 1 FROM goods g WHERE g.k = o.good - (o.id % 3) * 4294967296)',
+	-- columns of the inner side, all NULL
+	'SELECT o.id, g.k, g.price, g.name FROM orders o LEFT JOIN goods g ON g.k = o.good WHERE g.k IS NULL',
+	-- the inner key comes out of the semi-join, since a join above it may compare with that
+	'SELECT o.id, p.id FROM (SELECT * FROM orders o WHERE EXISTS (SELECT 1 FROM goods g WHERE g.k = o.good)) o JOIN orders p ON p.good = o.good',
+	-- rows that are deleted, and pages that VACUUM has not seen
+	'SELECT o.* FROM orders o WHERE EXISTS (SELECT 1 FROM many m WHERE m.k = o.amount)',
+	'SELECT o.* FROM orders o WHERE NOT EXISTS (SELECT 1 FROM many m WHERE m.k = o.amount)',
+	-- executed again
+	'SELECT o.id, (SELECT count(*) FROM orders i WHERE i.amount = o.id AND EXISTS (SELECT 1 FROM goods g WHERE g.k = i.good + o.id)) FROM orders o WHERE id < 20',
+	'SELECT o.id, (SELECT count(*) FROM orders i WHERE i.amount = o.id AND NOT EXISTS (SELECT 1 FROM goods g WHERE g.k = i.good + o.id)) FROM orders o WHERE id < 20'
+]) query;
+
 --
 -- Joins under aggregates
 --

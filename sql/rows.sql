@@ -83,6 +83,15 @@ SELECT compare('SELECT 1 FROM event WHERE i = 12 AND k > 3500');
 SELECT compare('SELECT k FROM event WHERE k > 5 AND k < 3 AND i = 1');
 SELECT compare('SELECT k FROM event WHERE k < NULL::bigint AND i = 1');
 
+-- Many keys without a filter, if the planner knows how many; with few core's scan does as much
+CREATE FUNCTION keys_query(n integer) RETURNS text LANGUAGE sql AS $$
+	SELECT format('SELECT k, s, x FROM event WHERE k = ANY (%L::int[])', array_agg(i * 7 % 5003 - 9)) FROM generate_series(1, n) i
+$$;
+SELECT is_ours(keys_query(1000)) AS many, is_ours(keys_query(999)) AS few;
+SELECT compare(keys_query(1000));
+SELECT compare(replace(keys_query(1000), ', x', ''));
+DROP FUNCTION keys_query;
+
 -- Conditions that are evaluated on rows: text, columns beside the index, functions, subqueries
 CREATE FUNCTION odd(integer) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN $1 % 2 = 1; END';
 SELECT compare($$SELECT k, u FROM event WHERE i = 7 AND x = 'text 3'$$);

@@ -10,6 +10,26 @@
 /* Fewer keys than this are merged, which is quicker */
 #define GPB_RADIX_LEAST		256
 
+/* So many keys, more than a second-level cache holds, are parted by so many bits first */
+#define GPB_PART_LEAST		524288
+#define GPB_PART_BITS		10
+#define GPB_PART_MASK		((1 << GPB_PART_BITS) - 1)
+
+/* Turn counts of n kinds of elements into where the first of each kind goes. */
+static void
+counts_to_starts(uint32 *count, int n)
+{
+	uint32		at = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint32		here = count[i];
+
+		count[i] = at;
+		at += here;
+	}
+}
+
 #define GPB_SORT sort_narrow_numbered
 #define GPB_SORT_SCOPE static
 #define GPB_SORT_KEY uint64

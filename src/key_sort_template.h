@@ -5,7 +5,8 @@
  *
  * A radix sort, a byte at a time from the lowest, that leaves out the bytes in which all
  * keys agree: a pass moves each element once, and its order does not depend on branches.  Few
- * keys are merged instead, for whom the counting would cost more.
+ * keys are merged instead, for whom the counting would cost more.  More than a cache holds are
+ * parted by their highest bits first, so that all further passes have what they move in a cache.
  *
  * Before inclusion:
  *	  GPB_SORT			name of the function
@@ -22,6 +23,9 @@
 #define GPB_SORT_JOIN(a, b) GPB_SORT_JOIN_(a, b)
 #define GPB_SORT_LOOK GPB_SORT_JOIN(GPB_SORT, _look)
 #define GPB_SORT_MERGE GPB_SORT_JOIN(GPB_SORT, _merge)
+
+#define GPB_SORT_BY_BYTES GPB_SORT_JOIN(GPB_SORT, _by_bytes)
+#define GPB_SORT_PART GPB_SORT_JOIN(GPB_SORT, _part)
 
 #define GPB_SORT_BYTES ((int) sizeof(GPB_SORT_KEY))
 
@@ -80,21 +84,15 @@ GPB_SORT_MERGE(GPB_ELEMENT *from, GPB_ELEMENT *to, uint32 n)
 	return from;
 }
 
-/* Sort n elements, as key_sort.h says of the functions made from this. */
-GPB_SORT_SCOPE GPB_ELEMENT *
-GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
+/* Sort n elements by the bytes of their keys that have a bit of "differ", from the lowest. */
+static GPB_ELEMENT *
+GPB_SORT_BY_BYTES(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n, GPB_SORT_KEY differ)
 {
 	uint32		count[GPB_SORT_BYTES][256];
 	int			at_byte[GPB_SORT_BYTES];	/* which byte of the key a pass sorts by */
 	int			passes = 0;
-	GPB_SORT_KEY differ;
 	uint32		i;
 	int			p;
-
-	if (GPB_SORT_LOOK(elements, n, &differ))
-		return elements;
-	if (n < GPB_RADIX_LEAST)
-		return GPB_SORT_MERGE(elements, spare, n);
 
 	for (p = 0; p < GPB_SORT_BYTES; p++)
 	{
@@ -110,21 +108,65 @@ GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
 	for (p = 0; p < passes; p++)
 	{
 		GPB_ELEMENT *swap = elements;
-		uint32		at = 0;
 
-		for (i = 0; i < 256; i++)
-		{
-			uint32		here = count[p][i];
-
-			count[p][i] = at;
-			at += here;
-		}
+		counts_to_starts(count[p], 256);
 		for (i = 0; i < n; i++)
 			spare[count[p][GPB_KEY_BYTE(elements[i], at_byte[p])]++] = elements[i];
 		elements = spare;
 		spare = swap;
 	}
 	return elements;
+}
+
+GPB_SORT_SCOPE GPB_ELEMENT *GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n);
+
+/*
+ * Sort n elements, which are many: part them by the highest bits in which keys differ, into spare,
+ * where each part is then sorted.  Returns spare.
+ */
+static GPB_ELEMENT *
+GPB_SORT_PART(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n, GPB_SORT_KEY differ)
+{
+	uint32		count[1 << GPB_PART_BITS] = {0};
+	int			shift = 0;
+	uint32		first = 0;
+	uint32		i;
+
+	while (differ >> shift >= 1 << GPB_PART_BITS)
+		shift++;
+	for (i = 0; i < n; i++)
+		count[(uint32) (GPB_ELEMENT_KEY(elements[i]) >> shift) & GPB_PART_MASK]++;
+	counts_to_starts(count, 1 << GPB_PART_BITS);
+	for (i = 0; i < n; i++)
+		spare[count[(uint32) (GPB_ELEMENT_KEY(elements[i]) >> shift) & GPB_PART_MASK]++] =
+			elements[i];
+
+	/* Each count is where its part ends by now. */
+	for (i = 0; i < 1 << GPB_PART_BITS; i++)
+	{
+		uint32		here = count[i] - first;
+
+		if (here > 1 &&
+			GPB_SORT(spare + first, elements + first, here) != spare + first)
+			memcpy(spare + first, elements + first, here * sizeof(GPB_ELEMENT));
+		first = count[i];
+	}
+	return spare;
+}
+
+/* Sort n elements, as key_sort.h says of the functions made from this. */
+GPB_SORT_SCOPE GPB_ELEMENT *
+GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
+{
+	GPB_SORT_KEY differ;
+
+	if (GPB_SORT_LOOK(elements, n, &differ))
+		return elements;
+	if (n < GPB_RADIX_LEAST)
+		return GPB_SORT_MERGE(elements, spare, n);
+	if (n < GPB_PART_LEAST)
+		return GPB_SORT_BY_BYTES(elements, spare, n, differ);
+	return GPB_SORT_PART(elements, spare, n, differ);
 }
 
 #undef GPB_SORT
@@ -136,5 +178,7 @@ GPB_SORT(GPB_ELEMENT *elements, GPB_ELEMENT *spare, uint32 n)
 #undef GPB_SORT_JOIN
 #undef GPB_SORT_LOOK
 #undef GPB_SORT_MERGE
+#undef GPB_SORT_BY_BYTES
+#undef GPB_SORT_PART
 #undef GPB_SORT_BYTES
 #undef GPB_KEY_BYTE

@@ -86,7 +86,7 @@ typedef long int int64;
 
 /*
  * The special space of every page.  On the metapage the fields about keys and siblings mean
- * nothing.
+ * nothing, but for low_key: gpb_meta_builder().
  */
 typedef struct GpbPageSpecial
 {

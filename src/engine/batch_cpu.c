@@ -22,6 +22,7 @@
 #include "utils/snapmgr.h"
 
 #include "hold.h"
+#include "large_array.h"
 #include "index/walk.h"
 #include "engine/batch_engine.h"
 #include "engine/judged_leaf.h"
@@ -97,8 +98,8 @@ numbered_keys_alloc(const GpbBatch *batch, uint32 n)
 {
 	GpbNumberedKeys keys = {has_wide_keys(batch)};
 
-	keys.elements = MemoryContextAllocHuge(CurrentMemoryContext,
-										   gpb_numbered_key_size(keys.wide) * n);
+	keys.elements = gpb_alloc_array(CurrentMemoryContext,
+									gpb_numbered_key_size(keys.wide) * n);
 	return keys;
 }
 
@@ -138,8 +139,8 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 	cpu->end = end;
 	cpu->portion = portion;
 	if (batch->form == GPB_RANGE_BOUNDS)
-		cpu->bounds = MemoryContextAllocHuge(CurrentMemoryContext,
-											 sizeof(GpbPiece) * portion);
+		cpu->bounds = gpb_alloc_array(CurrentMemoryContext,
+									  sizeof(GpbPiece) * portion);
 	else
 		cpu->spare = numbered_keys_alloc(batch, portion);
 	return cpu;

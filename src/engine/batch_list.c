@@ -13,6 +13,7 @@
 
 #include "utils/memutils.h"
 
+#include "large_array.h"
 #include "engine/batch_engine.h"
 
 /* Make room to keep as many ranks as the limit, if that takes no more than a part of the memory. */
@@ -24,7 +25,7 @@ begin_limit(GpbBatch *batch, GpbListing *listing)
 	if (limit == 0 || limit > batch->memory / 8 / sizeof(uint64))
 		return;
 	listing->limited = true;
-	listing->best.rank = MemoryContextAllocHuge(batch->context, limit * sizeof(uint64));
+	listing->best.rank = gpb_alloc_array(batch->context, limit * sizeof(uint64));
 }
 
 void
@@ -68,12 +69,12 @@ gpb_batch_list_reserve(GpbBatch *batch, uint64 n)
 		return;
 	room = Min(Max(n, 2 * batch->room), batch->most_matches);
 	batch->matches = batch->matches == NULL ?
-		MemoryContextAllocHuge(batch->context, room * batch->match_width) :
-		repalloc_huge(batch->matches, room * batch->match_width);
+		gpb_alloc_array(batch->context, room * batch->match_width) :
+		gpb_realloc_array(batch->matches, room * batch->match_width);
 	if (listing != NULL && listing->limited)
 		listing->rank = listing->rank == NULL ?
-			MemoryContextAllocHuge(batch->context, room * sizeof(uint64)) :
-			repalloc_huge(listing->rank, room * sizeof(uint64));
+			gpb_alloc_array(batch->context, room * sizeof(uint64)) :
+			gpb_realloc_array(listing->rank, room * sizeof(uint64));
 	batch->room = room;
 }
 

@@ -10,6 +10,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "large_array.h"
 #include "engine/batch_engine.h"
 
 /* Bytes of groups that are copied together */
@@ -226,7 +227,7 @@ gpb_batch_program_expect(GpbBatch *batch, uint64 n)
 	else
 	{
 		room = Min(Max(room, 2 * batch->made_room), most);
-		batch->made = repalloc_huge(batch->made, room * table->width);
+		batch->made = gpb_realloc_array(batch->made, room * table->width);
 	}
 	if (batch->made == NULL)
 		return no_memory(batch);

@@ -17,7 +17,9 @@
 #include "engine/batch.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/bucket/bucket_node.h"
-#include "exec/common/index_ends.h"
+#include "exec/common/as_btree.h"
+#include "exec/common/old_snapshots.h"
+#include "exec/common/row_scans.h"
 #include "exec/common/settings.h"
 #include "exec/exec.h"
 #include "exec/join/join_aggregate.h"
@@ -28,6 +30,7 @@
 #include "exec/rank/rank_node.h"
 #include "exec/scan/scan_node.h"
 #include "exec/subquery/subquery.h"
+#include "index/index_clauses.h"
 
 bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 1.0;
@@ -50,32 +53,42 @@ static set_join_pathlist_hook_type previous_join_pathlist_hook = NULL;
 static planner_hook_type previous_planner_hook = NULL;
 
 /*
- * Let the statement be planned as it stands; then see which of its scalar subqueries batches can
- * answer.
+ * Let the statement be planned as it stands; then finish index scans by row comparisons, and see
+ * which of its scalar subqueries batches can answer.
  */
 static PlannedStmt *
-plan_with_subqueries(Query *parse, const char *query_string, int cursor_options,
-					 ParamListInfo params)
+plan_and_finish(Query *parse, const char *query_string, int cursor_options,
+				ParamListInfo params)
 {
 	List	   *outer = gpb_subqueries_begin();
 	List	   *volatile candidates = NIL;
 	PlannedStmt *volatile statement = NULL;
 	int			outer_cursor = gpb_planning_cursor;
+	const Query *outer_query = gpb_row_query;
+	bool		outer_has_paths = gpb_row_query_has_paths;
+	volatile bool has_row_paths = false;
 
 	PG_TRY();
 	{
+		gpb_row_query = parse;
+		gpb_row_query_has_paths = false;
 		gpb_planning_cursor = (cursor_options & GPB_NAMED_CURSOR) != 0 ? cursor_options : 0;
 		if (previous_planner_hook)
 			statement = previous_planner_hook(parse, query_string, cursor_options, params);
 		else
 			statement = standard_planner(parse, query_string, cursor_options, params);
+		has_row_paths = gpb_row_query_has_paths;
 	}
 	PG_FINALLY();
 	{
+		gpb_row_query = outer_query;
+		gpb_row_query_has_paths = outer_has_paths;
 		gpb_planning_cursor = outer_cursor;
 		candidates = gpb_subqueries_end(outer);
 	}
 	PG_END_TRY();
+	if (has_row_paths)
+		gpb_finish_row_scans(statement);
 	gpb_subqueries_place(statement, candidates, cursor_options);
 	return statement;
 }
@@ -226,7 +239,8 @@ gpb_exec_init(void)
 	previous_join_pathlist_hook = set_join_pathlist_hook;
 	set_join_pathlist_hook = join_pathlist;
 	previous_planner_hook = planner_hook;
-	planner_hook = plan_with_subqueries;
-	gpb_index_ends_init();
+	planner_hook = plan_and_finish;
+	gpb_old_snapshots_init();
+	gpb_as_btree_init();
 	gpb_subquery_run_init();
 }

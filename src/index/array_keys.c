@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 
 #include "key_sort.h"
+#include "large_array.h"
 #include "index/array_keys.h"
 
 /* Number of elements between two checks for interrupts */
@@ -160,28 +161,51 @@ encode_elements(const GpbLayout *layout, GpbCoding coding, const GpbElements *el
 	return kept;
 }
 
+/* Remove duplicates from n ascending keys.  Returns how many remain, at the start of the array. */
+static uint32
+unique_narrow_keys(uint64 *keys, uint32 n)
+{
+	uint32		kept = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		keys[kept] = keys[i];
+		kept += i + 1 == n || keys[i] != keys[i + 1];
+	}
+	return kept;
+}
+
 /*
  * Make a set of single keys of at most 8 bytes from elements that equal one key each.  They are
- * sorted as such, and take as many bytes as any key thereafter.
+ * sorted as such, and take as many bytes as any key thereafter.  One array has both: two halves, of
+ * which one is sorted into the other, and then all keys, which grow over what has been read.
  */
 static void
 narrow_point_keys(const GpbLayout *layout, GpbCoding coding, const GpbElements *elements,
 				  GpbArrayKeys *set)
 {
-	Size		size = sizeof(uint64) * Max((Size) elements->n, 1);
-	uint64	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	uint64	   *spare = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	uint32		n = encode_elements(layout, coding, elements, keys);
-	uint64	   *sorted = gpb_sort_narrow_keys(keys, spare, n);
+	uint64	   *lower;
+	uint64	   *upper;
+	uint64	   *sorted;
+	uint32		n;
 
-	pfree(sorted == keys ? spare : keys);
-	set->keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKey) * Max((Size) n, 1));
-	for (uint32 i = 0; i < n; i++)
+	set->keys = gpb_alloc_array(CurrentMemoryContext,
+								sizeof(GpbKey) * Max((Size) elements->n, 1));
+	lower = (uint64 *) set->keys;
+	upper = lower + elements->n;
+	n = encode_elements(layout, coding, elements, upper);
+	sorted = gpb_sort_narrow_keys(upper, lower, n);
+	set->n = unique_narrow_keys(sorted, n);
+	if (sorted == upper)
 	{
-		set->keys[set->n] = sorted[i];
-		set->n += i + 1 == n || sorted[i] != sorted[i + 1];
+		for (uint32 i = 0; i < set->n; i++)
+			set->keys[i] = upper[i];
 	}
-	pfree(sorted);
+	else
+	{
+		for (uint32 i = set->n; i-- > 0;)
+			set->keys[i] = lower[i];
+	}
 }
 
 /* The same of wide keys, which are of the elements' own type */
@@ -189,8 +213,8 @@ static void
 wide_point_keys(const GpbLayout *layout, const GpbElements *elements, GpbArrayKeys *set)
 {
 	Size		size = sizeof(GpbKey) * Max((Size) elements->n, 1);
-	GpbKey	   *keys = MemoryContextAllocHuge(CurrentMemoryContext, size);
-	GpbKey	   *spare = MemoryContextAllocHuge(CurrentMemoryContext, size);
+	GpbKey	   *keys = gpb_alloc_array(CurrentMemoryContext, size);
+	GpbKey	   *spare = gpb_alloc_array(CurrentMemoryContext, size);
 
 	for (set->n = 0; set->n < elements->n; set->n++)
 	{
@@ -229,8 +253,8 @@ static void
 range_keys(const GpbLayout *layout, GpbComparison *comparison, const GpbElements *elements,
 		   GpbArrayKeys *set)
 {
-	set->ranges = MemoryContextAllocHuge(CurrentMemoryContext,
-										 sizeof(GpbKeyRange) * Max((Size) elements->n, 1));
+	set->ranges = gpb_alloc_array(CurrentMemoryContext,
+								  sizeof(GpbKeyRange) * Max((Size) elements->n, 1));
 	for (uint32 i = 0; i < elements->n; i++)
 	{
 		GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
@@ -258,8 +282,8 @@ numeric_keys(const GpbLayout *layout, GpbComparison *comparison, Datum value, Gp
 	int			n;
 
 	deconstruct_array(array, ARR_ELEMTYPE(array), -1, false, TYPALIGN_INT, &elements, &nulls, &n);
-	set->ranges = MemoryContextAllocHuge(CurrentMemoryContext,
-										 sizeof(GpbKeyRange) * Max((Size) n, 1));
+	set->ranges = gpb_alloc_array(CurrentMemoryContext,
+								  sizeof(GpbKeyRange) * Max((Size) n, 1));
 	for (int i = 0; i < n; i++)
 	{
 		GpbRange	range = {GPB_BOUND_MIN, GPB_BOUND_MAX};
@@ -357,11 +381,11 @@ gpb_array_keys_intersect(GpbArrayKeys *set, const GpbArrayKeys *other)
 
 	result.points = set->points || other->points;
 	if (result.points)
-		result.keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKey) *
-											 ((Size) set->n + other->n + 1));
+		result.keys = gpb_alloc_array(CurrentMemoryContext, sizeof(GpbKey) *
+									  ((Size) set->n + other->n + 1));
 	else
-		result.ranges = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKeyRange) *
-											   ((Size) set->n + other->n + 1));
+		result.ranges = gpb_alloc_array(CurrentMemoryContext, sizeof(GpbKeyRange) *
+										((Size) set->n + other->n + 1));
 	while (i < set->n && j < other->n)
 	{
 		GpbKeyRange a = array_range(set, i);
@@ -384,6 +408,10 @@ gpb_array_keys_clip(GpbArrayKeys *set, GpbKeyRange by)
 {
 	uint32		kept = 0;
 
+	/* They ascend, so the first and the last tell whether anything is clipped. */
+	if (set->n == 0 ||
+		(array_range(set, 0).lo >= by.lo && array_range(set, set->n - 1).hi <= by.hi))
+		return;
 	for (uint32 i = 0; i < set->n; i++)
 	{
 		GpbKeyRange range = array_range(set, i);

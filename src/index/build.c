@@ -11,6 +11,7 @@
  */
 #include "compat.h"
 
+#include "access/xact.h"
 #include "access/xloginsert.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
@@ -57,6 +58,20 @@ progress_scanned(double count)
 	pgstat_progress_update_multi_param(3, parameter, value);
 }
 
+/*
+ * What the metapage says of who builds the index: snapshots of a standby that do not see this
+ * transaction may see rows that the build leaves out.  Of an empty table it leaves out none, unless
+ * rows come and go meanwhile.  Without WAL there is no standby that has the index.
+ */
+static uint64
+builder_of(Relation heap, Relation index, const IndexInfo *info)
+{
+	if (!RelationNeedsWAL(index) ||
+		(!info->ii_Concurrent && RelationGetNumberOfBlocks(heap) == 0))
+		return 0;
+	return U64FromFullTransactionId(GetTopFullTransactionId());
+}
+
 /* Load the tree, in this process alone, but for what gpb_load_end() does. */
 static GpbLoad *
 build_load(Relation heap, Relation index, IndexInfo *info, const GpbLayout *layout,
@@ -78,6 +93,7 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 	GpbParallelBuild *parallel;
 	GpbBuildCounts counts;
 	GpbRecordOrder order;
+	uint64		builder = builder_of(heap, index, info);
 	GpbSorter  *sorter = NULL;
 	GpbLoad    *load;
 
@@ -110,7 +126,7 @@ gpb_build(Relation heap, Relation index, IndexInfo *info)
 	load = parallel != NULL ? gpb_parallel_build_load(parallel) :
 		build_load(heap, index, info, &layout, &order, sorter);
 	GPB_HOLD("build-before-metapage");
-	gpb_load_end(load);
+	gpb_load_end(load, builder);
 	if (parallel != NULL)
 		gpb_parallel_build_end(parallel);
 	else

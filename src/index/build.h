@@ -180,8 +180,11 @@ extern GpbLoad *gpb_load_begin(Relation index, const GpbLayout *layout,
 							   const GpbRecordOrder *order, bool runs);
 /* A GpbSink: add a record, which must be at or after all those before. */
 extern void gpb_load_record(void *load, const char *record);
-/* Write what is left and the metapage.  The index is complete, and the file is safe. */
-extern void gpb_load_end(GpbLoad *load);
+/*
+ * Write what is left and the metapage, which names the builder (gpb_meta_builder()).  The index is
+ * complete, and the file is safe.
+ */
+extern void gpb_load_end(GpbLoad *load, uint64 builder);
 
 /*
  * The leaves of a tree that several processes load.  Their places are those that one process would

@@ -539,7 +539,7 @@ gpb_load_begin(Relation index, const GpbLayout *layout, const GpbRecordOrder *or
 
 /* Finish the last page of each level, then the metapage, which makes it an index. */
 void
-gpb_load_end(GpbLoad *load)
+gpb_load_end(GpbLoad *load, uint64 builder)
 {
 	char	   *meta;
 
@@ -558,6 +558,7 @@ gpb_load_end(GpbLoad *load)
 				  load->level[load->nlevels - 1].block, load->nlevels - 1);
 	if (gpb_layout_has_dictionary(&load->layout))
 		gpb_meta_set_codes(gpb_meta((Page) meta), gpb_dictionary_built(load->index));
+	gpb_meta_set_builder((Page) meta, builder);
 	finish_page(load, GPB_META_BLOCK, meta);
 	flush_finished(load);
 

@@ -148,6 +148,8 @@ gpb_check_heap(Relation index, Relation heap)
 				 errmsg("index \"%s\" cannot be checked against this transaction's snapshot",
 						RelationGetRelationName(index))));
 
+	gpb_require_snapshot(index, snapshot);
+
 	probe->layout = *gpb_layout(index);
 	probe->heap = heap;
 	probe->have_leaf = false;

@@ -16,6 +16,7 @@
 
 #include "index/array_keys.h"
 #include "index/column_ranges.h"
+#include "index/row_bound.h"
 
 /*
  * The most ranges that conditions on several columns are made into.  Conditions on later columns,
@@ -706,6 +707,8 @@ gpb_columns_from_keys(Relation index, ScanKey keys, int nkeys, GpbColumnSets *se
 		int			c = key->sk_attno - 1;
 		GpbComparison comparison;
 
+		if (key->sk_collation == GPB_ROW_NEXT)
+			continue;			/* it makes no condition, but a bound (row_bound.h) */
 		if (c < 0 || c >= sets->layout->nkeys || (key->sk_flags & SK_ROW_HEADER))
 			elog(ERROR, "unexpected scan key on column %d of index \"%s\"",
 				 key->sk_attno, RelationGetRelationName(index));

@@ -171,16 +171,15 @@ price_skips(PlannerInfo *root, const IndexPath *path, double loop_count,
 }
 
 /*
- * amcostestimate.  A descent, a leaf and an entry cost here what they cost in a B-tree of the same
- * size, so btree's estimator is called, and of two equal indexes neither is preferred.  It reads
- * operator strategies and statistics through our own operator family, which numbers them alike.  It
- * lacks the height of the tree, which the planner looks up for btree alone; and, before PostgreSQL
- * 18, what a scan saves that skips.
+ * A descent, a leaf and an entry cost here what they cost in a B-tree of the same size, so btree's
+ * estimator is called, and of two equal indexes neither is preferred.  It reads operator strategies
+ * through the families of the description, which number them alike.  It lacks the height of the
+ * tree, which the planner looks up for btree alone; and, before PostgreSQL 18, what a scan saves
+ * that skips.
  */
 void
-gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
-				 Cost *startup_cost, Cost *total_cost,
-				 Selectivity *selectivity, double *correlation, double *pages)
+gpb_price_scan(PlannerInfo *root, IndexPath *path, double loop_count, Cost *startup_cost,
+			   Cost *total_cost, Selectivity *selectivity, double *correlation, double *pages)
 {
 	IndexOptInfo *info = path->indexinfo;
 	GpbSkipEstimate estimate = {0};

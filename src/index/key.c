@@ -103,7 +103,10 @@ gpb_require_null_codes(Relation index, const GpbLayout *layout, const bool *isnu
 				 errmsg("null value in column \"%s\", for which index \"%s\" has no code",
 						NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname),
 						RelationGetRelationName(index)),
-				 errdetail("The column was NOT NULL when the index was built."),
+				 RelationGetIndexPredicate(index) == NIL ?
+				 errdetail("The column was NOT NULL when the index was built.") :
+				 errdetail("When the index was built the column was NOT NULL, or the index's "
+						   "predicate ruled NULL out."),
 				 errhint("REINDEX the index, or drop it if its key has no room for that.")));
 }
 
@@ -599,6 +602,28 @@ word_bounds(const GpbLayout *layout, GpbComparison *comparison, Datum value, Gpb
 		datetime_cuts(layout, comparison, value, &cut_before, &cut_after);
 	*before = cut_bound(layout, cut_before);
 	*after = cut_bound(layout, cut_after);
+}
+
+bool
+gpb_comparison_key(const GpbLayout *layout, const GpbComparison *comparison, Datum value,
+				   GpbKey *key)
+{
+	int64		word;
+
+	Assert(comparison->is_point);
+	if (gpb_coding_key_is_wide(comparison->coding))
+	{
+		*key = turned_key(layout, gpb_wide_key(comparison->coding, value));
+		return true;
+	}
+	if (comparison->coding == GPB_CODING_INT8)
+		word = DatumGetInt64(value);
+	else
+		word = gpb_coding_key(comparison->coding, value);
+	if (layout->key_width == 4 && word != (int32) word)
+		return false;
+	*key = gpb_key_encode(word, layout->key_width, layout->flags);
+	return true;
 }
 
 void

@@ -30,6 +30,7 @@
 
 #include "index/column_ranges.h"
 #include "index/leaf_queue.h"
+#include "index/row_bound.h"
 #include "index/scan_copy.h"
 #include "index/scan_tuple.h"
 #include "index/skip.h"
@@ -59,6 +60,7 @@ typedef struct GpbScan
 {
 	GpbLayout	layout;
 	bool		prepared;		/* ranges are those of the current keys */
+	bool		recheck;		/* the keys do not say all of the conditions (row_bound.h) */
 	bool		neighbours;		/* the next range is often on the next leaf */
 	bool		drop_pin;
 	int			marked_item;	/* item of the mark if it is on the current leaf, else -1 */
@@ -487,11 +489,15 @@ scan_prepare(IndexScanDesc scan)
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	MemoryContext old = MemoryContextSwitchTo(so->context);
 
+	so->recheck = gpb_keys_need_recheck(scan->keyData, scan->numberOfKeys);
 	if (so->columns != NULL)
 	{
 		gpb_column_sets_reset(so->columns);
 		gpb_columns_from_keys(scan->indexRelation, scan->keyData, scan->numberOfKeys,
 							  so->columns, &so->set);
+		if (so->recheck)
+			gpb_ranges_clip_rows(scan->indexRelation, &so->layout, scan->keyData,
+								 scan->numberOfKeys, &so->set);
 	}
 	else
 		gpb_ranges_from_keys(scan->indexRelation, &so->layout, scan->keyData,
@@ -513,6 +519,7 @@ scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 	int			range;
 	GpbBound	bound;
 
+	gpb_require_snapshot(scan->indexRelation, scan->xs_snapshot);
 	if (!so->prepared)
 		scan_prepare(scan);
 
@@ -569,7 +576,7 @@ locator_tid(IndexScanDesc scan, uint64 locator, ItemPointer tid)
 
 /*
  * Set xs_itup to the tuple of an entry of the current leaf, which stays valid until the next entry
- * is returned.
+ * is returned, and xs_itupdesc to its descriptor.
  */
 static inline void
 scan_form_tuple(IndexScanDesc scan, int item, const char *row)
@@ -577,7 +584,10 @@ scan_form_tuple(IndexScanDesc scan, int item, const char *row)
 	GpbScan    *so = (GpbScan *) scan->opaque;
 
 	if (so->former == NULL)
+	{
 		so->former = gpb_former_create(scan->indexRelation, &so->layout, so->context);
+		scan->xs_itupdesc = gpb_former_descriptor(gpb_layout_columns(&so->layout));
+	}
 	scan->xs_itup = gpb_former_tuple(so->former,
 									 gpb_copy_key(&so->current.copy, so->layout.key_width, item),
 									 row, &scan->xs_heaptid);
@@ -625,7 +635,6 @@ gpb_gettuple(IndexScanDesc scan, ScanDirection direction)
 	bool		found;
 
 	Assert(!ScanDirectionIsNoMovement(direction));
-	scan->xs_recheck = false;	/* entries hold the key itself, and all conditions are tested */
 
 	if (!position_is_valid(&so->current))
 		found = scan_first_leaf(scan, direction);
@@ -636,6 +645,8 @@ gpb_gettuple(IndexScanDesc scan, ScanDirection direction)
 		found = true;
 	}
 
+	/* Entries hold the keys themselves, and all that the scan keys say is tested. */
+	scan->xs_recheck = so->recheck;
 	while (found)
 	{
 		if (scan_next_item(scan, direction))
@@ -670,7 +681,7 @@ gpb_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 				locator_tid(scan, locator, &tids[ntids++]);
 		}
 		if (ntids > 0)
-			tbm_add_tuples(tbm, tids, ntids, false);
+			tbm_add_tuples(tbm, tids, ntids, so->recheck);
 		total += ntids;
 		found = scan_next_leaf(scan);
 	}
@@ -689,6 +700,7 @@ gpb_beginscan(Relation index, int nkeys, int norderbys)
 	Assert(norderbys == 0);
 	so->layout = *gpb_layout(index);
 	so->prepared = false;
+	so->recheck = false;
 	so->neighbours = false;
 	so->drop_pin = false;
 	so->marked_item = -1;
@@ -772,7 +784,7 @@ gpb_endscan(IndexScanDesc scan)
 	if (so->killed)
 		pfree(so->killed);
 	if (so->former)
-		pfree(so->former);
+		gpb_former_free(so->former);
 	if (so->mark)
 	{
 		gpb_copy_free(&so->mark->copy);

@@ -3,411 +3,421 @@
  * scan_tuple.c
  *	  The index tuples that index-only scans return.
  *
+ * A tuple has the values of all columns, since nobody tells an access method which of them a query
+ * wants.  So what it does for each is as little as can be: the tuple is an array of Datums, and
+ * says so by its descriptor, in which each column is an integer of 8 bytes.  Whoever takes it apart
+ * (index_deform_tuple()) finds those Datums at fixed places.  Values that are passed by reference
+ * are no part of the tuple: what a Datum of a dictionary's column points to is the dictionary's,
+ * and other such values have a place in the former.
+ *
  *-------------------------------------------------------------------------
  */
 #include "index/scan_tuple.h"
 
-#include "access/tupmacs.h"
+#include "access/tupdesc.h"
+#include "catalog/pg_type.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "key_columns.h"
 #include "index/dictionary.h"
 
-/*
- * The most bytes of a value in a tuple, those to align the next one included; of a value of the
- * dictionary those beside its own
- */
-#define GPB_TUPLE_VALUE		32
+#define GPB_FORMED_COLUMNS		(GPB_MAX_KEYS + GPB_MAX_INCLUDE)
 
-StaticAssertDecl(GPB_WIDE_NUMERIC_BYTES + 1 + 7 <= GPB_TUPLE_VALUE,
-				 "a numeric and its header of one byte must fit");
+/* The most bytes of a value that has a place in the former */
+#define GPB_FORMED_BYTES	32
 
-/* Where the values of an entry go in a tuple, and a tuple to be patched */
+StaticAssertDecl(VARHDRSZ + GPB_WIDE_NUMERIC_BYTES <= GPB_FORMED_BYTES &&
+				 VARHDRSZ + GPB_NUMERIC_BYTES <= GPB_FORMED_BYTES,
+				 "a numeric and its header must fit");
+StaticAssertDecl(sizeof(Datum) == 8, "a Datum must be an integer of 8 bytes");
+
+/* How the Datum of a column comes about */
+typedef enum GpbForm
+{
+	GPB_FORM_WORD,				/* it is the word that the key has */
+	GPB_FORM_INT2,				/* it is the integer of so many bytes that the row has */
+	GPB_FORM_INT4,
+	GPB_FORM_INT8,
+	GPB_FORM_BYTES,				/* the row has the value's bytes */
+	GPB_FORM_DICTIONARY,
+	GPB_FORM_NUMERIC,
+	GPB_FORM_WIDE_NUMERIC,
+	GPB_FORM_OTHER				/* by a conversion of page/coding.h */
+} GpbForm;
+
+typedef struct GpbFormColumn
+{
+	uint8		form;			/* GpbForm */
+	uint8		from;			/* offset of the value in the row; not used for the key */
+	uint8		bytes;			/* of a value that is passed by reference and has a fixed width */
+	int8		scale;			/* of a numeric */
+} GpbFormColumn;
+
+typedef struct GpbHalves
+{
+	uint64		lower;
+	uint64		upper;
+} GpbHalves;
+
+/* An index tuple of which no column, or some column, is NULL */
+typedef struct GpbFullTuple
+{
+	IndexTupleData header;
+	Datum		values[GPB_FORMED_COLUMNS];
+} GpbFullTuple;
+
+typedef struct GpbNullTuple
+{
+	IndexTupleData header;
+	IndexAttributeBitMapData present;
+	Datum		values[GPB_FORMED_COLUMNS];	/* of columns that are not NULL */
+} GpbNullTuple;
+
+StaticAssertDecl(offsetof(GpbFullTuple, values) == MAXALIGN(sizeof(IndexTupleData)) &&
+				 offsetof(GpbNullTuple, values) ==
+				 MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData)),
+				 "values must lie where index_deform_tuple() looks for them");
+
 struct GpbFormer
 {
 	Relation	index;
 	const GpbLayout *layout;
-	TupleDesc	descriptor;
 	GpbDictionary *dictionary;	/* NULL: the index has none */
-	Size		size;
-	Size		room;			/* of the tuple */
 	int			ncolumns;
 	int			nkeys;
-	struct
-	{
-		uint16		to;			/* offset of the value in the tuple */
-		uint8		from;		/* offset of the value in the row; not used for the key */
-		uint8		width;
-		bool		is_coded;	/* the value has not the bytes that the entry has */
-	}			column[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
-	bool		is_variable;	/* values have no fixed place */
-	char		tuple[FLEXIBLE_ARRAY_MEMBER] pg_attribute_aligned(8);
+	GpbFormColumn column[GPB_FORMED_COLUMNS];
+
+	/*
+	 * Of a key with several columns: the one formed last, if any, and which columns are NULL.  Keys
+	 * are in halves here, since a processor waits for a load of what it stored in halves.
+	 */
+	bool		has_key;
+	GpbHalves	key;
+	uint32		key_nulls;
+	GpbHalves	field[GPB_MAX_KEYS];	/* the bits of each column */
+
+	GpbFullTuple full;			/* Datums of values in "place" never change */
+	GpbNullTuple *with_nulls;	/* made for the first tuple that has one */
+	char		place[FLEXIBLE_ARRAY_MEMBER][GPB_FORMED_BYTES] pg_attribute_aligned(8);
 };
 
-/* The most bytes of a tuple of so many columns, without values of the dictionary */
-#define GPB_TUPLE_BYTES(ncolumns) \
-	(MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData)) + \
-	 GPB_TUPLE_VALUE * (ncolumns))
+/* ---- descriptors ---- */
 
-StaticAssertDecl(MAXALIGN(GPB_TUPLE_BYTES(GPB_MAX_KEYS + GPB_MAX_INCLUDE) +
-						  GPB_DICTIONARY_ROW_BYTES) <= INDEX_SIZE_MASK,
-				 "a tuple must fit its size");
-
-/* Are the first bytes of a word not those of the value? */
-static bool
-word_is_coded(GpbCoding coding)
+TupleDesc
+gpb_former_descriptor(int ncolumns)
 {
-	return coding == GPB_CODING_FLOAT4 || coding == GPB_CODING_UINT8 ||
-		coding == GPB_CODING_MACADDR || coding == GPB_CODING_MACADDR8;
+	static TupleDesc descriptors[GPB_FORMED_COLUMNS + 1];
+	MemoryContext old;
+	TupleDesc	made;
+
+	Assert(ncolumns > 0 && ncolumns <= GPB_FORMED_COLUMNS);
+	if (likely(descriptors[ncolumns] != NULL))
+		return descriptors[ncolumns];
+	old = MemoryContextSwitchTo(TopMemoryContext);
+	made = CreateTemplateTupleDesc(ncolumns);
+	for (int c = 1; c <= ncolumns; c++)
+		TupleDescInitBuiltinEntry(made, c, "datum", INT8OID, -1, 0);
+	MemoryContextSwitchTo(old);
+	return descriptors[ncolumns] = made;
+}
+
+/* How the Datum of a value with this coding comes about, in a key or an INCLUDE column */
+static GpbForm
+form_of(GpbCoding coding, bool in_key, bool is_lone)
+{
+	if (coding == GPB_CODING_DICTIONARY)
+		return GPB_FORM_DICTIONARY;
+	if (gpb_coding_is_wide_numeric(coding))
+		return GPB_FORM_WIDE_NUMERIC;
+	if (gpb_coding_is_numeric(coding))
+		return GPB_FORM_NUMERIC;
+	if (coding == GPB_CODING_INT2 || coding == GPB_CODING_INT4 || coding == GPB_CODING_INT8)
+		return in_key ? GPB_FORM_WORD : coding == GPB_CODING_INT2 ? GPB_FORM_INT2 :
+			coding == GPB_CODING_INT4 ? GPB_FORM_INT4 : GPB_FORM_INT8;
+	if (in_key)
+		return is_lone && coding == GPB_CODING_UUID ? GPB_FORM_BYTES : GPB_FORM_OTHER;
+	if (coding == GPB_CODING_FLOAT8)
+		return GPB_FORM_INT8;
+	return gpb_coding_has_words(coding) ? GPB_FORM_OTHER : GPB_FORM_BYTES;
+}
+
+/* ---- values ---- */
+
+/* A lone key that is wide, as ascending keys are */
+static inline GpbKey
+ascending_key(const GpbLayout *layout, GpbKey key)
+{
+	return (layout->flags & GPB_LAYOUT_DESC) ? ~key : key;
 }
 
 /*
- * A tuple without NULLs has every value at a fixed place, so it is formed once here, and patched
- * for each entry.  Each scan that returns tuples makes a former, so its room is no more than the
- * index's columns need, and what is zeroed is no more than what nobody writes: all of a tuple whose
- * values have fixed places, and nothing of one that is formed for each entry.
+ * Put a numeric into the place of its column.  It has a header of 4 bytes, so that core's functions
+ * need not copy it.
  */
-GpbFormer *
-gpb_former_create(Relation index, const GpbLayout *layout, MemoryContext context)
+static inline void
+form_numeric(GpbFormer *former, int c, int64 word)
 {
-	TupleDesc	descriptor = RelationGetDescr(index);
-	bool		has_dictionary = gpb_layout_has_dictionary(layout);
-	Size		room = MAXALIGN(GPB_TUPLE_BYTES(descriptor->natts) +
-								(has_dictionary ? GPB_DICTIONARY_ROW_BYTES : 0));
-	GpbFormer  *former = MemoryContextAlloc(context, offsetof(GpbFormer, tuple) + room);
-	Size		offset = MAXALIGN(sizeof(IndexTupleData));
+	char	   *to = former->place[c];
 
-	memset(former, 0, offsetof(GpbFormer, tuple) + (has_dictionary ? 0 : room));
-	former->index = index;
-	former->layout = layout;
-	former->descriptor = descriptor;
-	former->room = room;
-	if (has_dictionary)
-		former->dictionary = gpb_dictionary(index);
-	former->ncolumns = descriptor->natts;
-	former->nkeys = gpb_count_keys(layout);
-	for (int c = 0; c < descriptor->natts; c++)
+	SET_VARSIZE(to, VARHDRSZ + gpb_numeric_store(word, former->column[c].scale, to + VARHDRSZ));
+}
+
+static pg_noinline void
+form_wide_numeric(GpbFormer *former, int c, int128 number)
+{
+	char	   *to = former->place[c];
+
+	SET_VARSIZE(to, VARHDRSZ + gpb_wide_numeric_store(number, former->column[c].scale,
+													  to + VARHDRSZ));
+}
+
+/* Keep a value that was made for a column, palloc'd if it is not passed by value. */
+static pg_noinline void
+keep_value(GpbFormer *former, int c, Datum value)
+{
+	int			bytes = former->column[c].bytes;
+
+	if (bytes == 0)
 	{
-		Form_pg_attribute attribute = TupleDescAttr(descriptor, c);
-
-		former->is_variable |= former->dictionary != NULL ||
-			gpb_coding_is_numeric(gpb_column_coding(layout, c));
-		if (former->is_variable)
-			continue;
-		offset = att_align_nominal(offset, attribute->attalign);
-		former->column[c].to = offset;
-		former->column[c].width = attribute->attlen;
-		if (c >= former->nkeys)
-		{
-			former->column[c].from = layout->offset[c - former->nkeys];
-			former->column[c].is_coded = word_is_coded(layout->coding[c - former->nkeys]);
-		}
-		else
-		{
-			GpbCoding	coding = layout->nkeys > 0 ? layout->key[c].coding : layout->key_coding;
-
-			former->column[c].is_coded = !gpb_coding_key_is_word(coding) || word_is_coded(coding);
-		}
-		offset += attribute->attlen;
-	}
-	former->size = MAXALIGN(offset);
-	Assert(former->size <= room);
-	return former;
-}
-
-/* Is a column of the entry, counted from 0, NULL? */
-static inline bool
-entry_column_is_null(const GpbLayout *layout, GpbKey key, uint64 locator, int c)
-{
-	int			nkeys = gpb_count_keys(layout);
-
-	if (c >= nkeys)
-		return gpb_locator_column_is_null(locator, c - nkeys);
-	return layout->nkeys > 0 ? gpb_key_column_is_null(layout, c, key) :
-		gpb_locator_is_null(locator, layout->flags);
-}
-
-/* Is some column of the entry NULL? */
-static inline bool
-entry_has_null(const GpbLayout *layout, GpbKey key, uint64 locator)
-{
-	if ((locator >> GPB_LOC_NULL_SHIFT) != 0)
-		return true;
-	for (int c = 0; c < gpb_count_keys(layout); c++)
-	{
-		if (entry_column_is_null(layout, key, locator, c))
-			return true;
-	}
-	return false;
-}
-
-/* The word of a column that is not NULL; of one of the key it is the integer that orders it. */
-static inline int64
-entry_word(const GpbLayout *layout, GpbKey key, const char *row, int c)
-{
-	int			nkeys = gpb_count_keys(layout);
-
-	if (c >= nkeys)
-		return gpb_row_value(row, layout->offset[c - nkeys], layout->kind[c - nkeys]);
-	return layout->nkeys > 0 ? gpb_key_column_value(layout, c, key) :
-		gpb_key_value((uint64) key, layout->key_width, layout->flags);
-}
-
-/* Store the value of a column, which is neither NULL nor a numeric, from "offset" on. */
-static void
-store_value(GpbFormer *former, GpbKey key, const char *row, int c, Size offset)
-{
-	Form_pg_attribute attribute = TupleDescAttr(former->descriptor, c);
-	bool		isnull;
-	Datum		value = gpb_entry_datum(former->layout, key, row, c + 1, &isnull);
-
-	if (attribute->attbyval)
-	{
-		store_att_byval(former->tuple + offset, value, attribute->attlen);
+		former->full.values[c] = value;
 		return;
 	}
-	memcpy(former->tuple + offset, DatumGetPointer(value), attribute->attlen);
+	memcpy(former->place[c], DatumGetPointer(value), bytes);
 	pfree(DatumGetPointer(value));
 }
 
-/*
- * Leave the tuple's bytes [from, to) without values.  Core compares tuples by their bytes now and
- * then, so what lies between values is zero.
- */
-static inline Size
-skip_to(GpbFormer *former, Size from, Size to)
-{
-	memset(former->tuple + from, 0, to - from);
-	return to;
-}
-
-/* Store the value of a column that is no numeric, from "offset" on.  Returns where it ends. */
-static Size
-store_fixed(GpbFormer *former, GpbKey key, const char *row, int c, Size offset)
-{
-	Form_pg_attribute attribute = TupleDescAttr(former->descriptor, c);
-
-	offset = skip_to(former, offset, att_align_nominal(offset, attribute->attalign));
-	store_value(former, key, row, c, offset);
-	return offset + attribute->attlen;
-}
-
-/* The integer of a column that is a wide numeric and not NULL */
-static inline int128
-entry_wide_numeric(const GpbLayout *layout, GpbKey key, const char *row, int c)
-{
-	int			nkeys = gpb_count_keys(layout);
-
-	if (c >= nkeys)
-		return gpb_row_wide_numeric(row + layout->offset[c - nkeys]);
-	if (layout->flags & GPB_LAYOUT_DESC)
-		key = ~key;
-	return (int128) gpb_wide_numeric_key((int128) key);
-}
-
-/*
- * Store a numeric, as core does, with a header of one byte that no alignment precedes.  Returns
- * where it ends.
- */
-static Size
-store_numeric(GpbFormer *former, GpbKey key, const char *row, int c, Size offset)
-{
-	const GpbLayout *layout = former->layout;
-	GpbCoding	coding = gpb_column_coding(layout, c);
-	int			scale = gpb_coding_scale(coding);
-	char	   *to = former->tuple + offset;
-	int			length = 1 + (gpb_coding_is_wide_numeric(coding) ?
-							  gpb_wide_numeric_store(entry_wide_numeric(layout, key, row, c), scale,
-													 to + 1) :
-							  gpb_numeric_store(entry_word(layout, key, row, c), scale, to + 1));
-
-	SET_VARSIZE_SHORT(to, length);
-	return offset + length;
-}
-
-/* Store a value of the dictionary, with the shortest header, as core does where it can. */
-static Size
-store_dictionary(GpbFormer *former, uint32 code, int column, Size offset)
-{
-	struct varlena *value = (struct varlena *)
-		DatumGetPointer(gpb_dictionary_value(former->index, former->dictionary, column, code));
-	int			length = VARSIZE(value) - VARHDRSZ;
-
-	if (VARATT_CAN_MAKE_SHORT(value))
-	{
-		SET_VARSIZE_SHORT(former->tuple + offset, VARHDRSZ_SHORT + length);
-		memcpy(former->tuple + offset + VARHDRSZ_SHORT, VARDATA(value), length);
-		return offset + VARHDRSZ_SHORT + length;
-	}
-	offset = skip_to(former, offset, INTALIGN(offset));
-	memcpy(former->tuple + offset, value, VARHDRSZ + length);
-	return offset + VARHDRSZ + length;
-}
-
-/* Form the tuple of an entry that has values of variable width, and may have NULLs. */
-static void
-form_variable(GpbFormer *former, GpbKey key, const char *row)
-{
-	const GpbLayout *layout = former->layout;
-	uint64		locator = gpb_row_locator(row);
-	bool		has_nulls = entry_has_null(layout, key, locator);
-	bits8	   *present = (bits8 *) (former->tuple + sizeof(IndexTupleData));
-	Size		start = MAXALIGN(sizeof(IndexTupleData) +
-								 (has_nulls ? sizeof(IndexAttributeBitMapData) : 0));
-	Size		offset = skip_to(former, 0, start);
-
-	for (int c = 0; c < former->ncolumns; c++)
-	{
-		GpbCoding	coding = gpb_column_coding(layout, c);
-
-		if (entry_column_is_null(layout, key, locator, c))
-			continue;
-		if (has_nulls)
-			present[c / 8] |= 1 << (c % 8);
-		if (gpb_coding_is_numeric(coding))
-			offset = store_numeric(former, key, row, c, offset);
-		else if (coding == GPB_CODING_DICTIONARY)
-			offset = store_dictionary(former, (uint32) entry_word(layout, key, row, c),
-									  c - former->nkeys, offset);
-		else
-			offset = store_fixed(former, key, row, c, offset);
-	}
-	offset = skip_to(former, offset, MAXALIGN(offset));
-	Assert(offset <= former->room);
-	((IndexTuple) former->tuple)->t_info = (unsigned short) offset |
-		(has_nulls ? INDEX_NULL_MASK : 0) | INDEX_VAR_MASK;
-}
-
-/* Form the tuple of an entry in which some value is NULL. */
-static void
-form_with_nulls(GpbFormer *former, GpbKey key, const char *row)
-{
-	Datum		values[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
-	bool		isnull[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
-	IndexTuple	tuple;
-
-	for (int c = 0; c < former->ncolumns; c++)
-		values[c] = gpb_entry_datum(former->layout, key, row, c + 1, &isnull[c]);
-	tuple = index_form_tuple(former->descriptor, values, isnull);
-	Assert(IndexTupleSize(tuple) <= former->room);
-	memcpy(former->tuple, tuple, IndexTupleSize(tuple));
-	pfree(tuple);
-}
-
-/*
- * Copy a value of 1, 2, 4 or 8 bytes.  Values are little-endian, so a narrower one is the first
- * bytes of a wide one.  The switch avoids a call of memcpy() for a width known only at run time.
- */
+/* Form the value of a lone key that is not NULL. */
 static inline void
-copy_value(char *to, const char *from, int width)
+form_lone_key(GpbFormer *former, GpbKey key)
 {
-	if (width == 8)
-		memcpy(to, from, 8);
-	else if (width == 4)
-		memcpy(to, from, 4);
-	else if (width == 2)
-		memcpy(to, from, 2);
+	const GpbLayout *layout = former->layout;
+
+	switch (former->column[0].form)
+	{
+		case GPB_FORM_WORD:
+			former->full.values[0] = Int64GetDatum(gpb_key_value((uint64) key, layout->key_width,
+																 layout->flags));
+			break;
+		case GPB_FORM_NUMERIC:
+			form_numeric(former, 0, gpb_key_value((uint64) key, layout->key_width,
+												  layout->flags));
+			break;
+		case GPB_FORM_WIDE_NUMERIC:
+			form_wide_numeric(former, 0, (int128)
+							  gpb_wide_numeric_key((int128) ascending_key(layout, key)));
+			break;
+		case GPB_FORM_BYTES:
+			gpb_uuid_of_key(ascending_key(layout, key), former->place[0]);
+			break;
+		default:
+			keep_value(former, 0, gpb_key_datum(layout, key));
+	}
+}
+
+static inline GpbHalves
+halves_of(GpbKey key)
+{
+	GpbHalves	halves = {(uint64) key, gpb_key_upper(key)};
+
+	return halves;
+}
+
+/* Form the value of column c of a key that has several, or note that it is NULL. */
+static inline void
+form_field(GpbFormer *former, GpbKey key, int c)
+{
+	GpbKeyColumn column = former->layout->key[c];
+	GpbKey		field = gpb_key_field(column, key);
+	uint32		bit = (uint32) 1 << c;
+	int64		word;
+
+	if (unlikely(gpb_field_is_null(column, field)))
+	{
+		former->key_nulls |= bit;
+		return;
+	}
+	if (unlikely(former->key_nulls != 0))
+		former->key_nulls &= ~bit;
+	word = gpb_field_value(column, field);
+	if (former->column[c].form == GPB_FORM_WORD)
+		former->full.values[c] = Int64GetDatum(word);
+	else if (former->column[c].form == GPB_FORM_NUMERIC)
+		form_numeric(former, c, word);
 	else
-		*to = *from;
+		keep_value(former, c, gpb_coding_key_datum(column.coding, word));
 }
 
-/* Likewise, of a row, where values may have 12 or 16 bytes too */
-static inline void
-copy_row_value(char *to, const char *from, int width)
+/*
+ * Form the columns of a key that has several, and return which are NULL.  From one entry to the
+ * next the first columns change seldom: only those that do are formed anew.
+ */
+static inline uint32
+form_fields(GpbFormer *former, GpbKey key)
 {
-	if (width <= 8)
-		copy_value(to, from, width);
-	else if (width == 16)
+	GpbHalves	halves = halves_of(key);
+	GpbHalves	changed = {~(uint64) 0, ~(uint64) 0};
+
+	if (likely(former->has_key))
+	{
+		changed.lower = halves.lower ^ former->key.lower;
+		changed.upper = halves.upper ^ former->key.upper;
+	}
+	former->key = halves;
+	former->has_key = true;
+	for (int c = 0; c < former->nkeys; c++)
+	{
+		if (((changed.lower & former->field[c].lower) |
+			 (changed.upper & former->field[c].upper)) != 0)
+			form_field(former, key, c);
+	}
+	return former->key_nulls;
+}
+
+/* Copy a value of 12 or 16 bytes, which are those that rows have without words. */
+static inline void
+copy_bytes(char *to, const char *from, int bytes)
+{
+	if (bytes == 16)
 		memcpy(to, from, 16);
 	else
 		memcpy(to, from, 12);
 }
 
-/* Store the value of a column that is not NULL, and whose bytes the entry has not. */
-static void
-store_coded(GpbFormer *former, GpbKey key, const char *row, int c)
+/* Form the value of an INCLUDE column that is not NULL. */
+static inline void
+form_row_value(GpbFormer *former, const char *row, int c)
 {
-	if (c == 0 && former->layout->key_coding == GPB_CODING_UUID)
+	GpbFormColumn column = former->column[c];
+	const char *from = row + column.from;
+	Datum	   *value = &former->full.values[c];
+
+	switch (column.form)
 	{
-		gpb_uuid_of_key((former->layout->flags & GPB_LAYOUT_DESC) ? ~key : key,
-						former->tuple + former->column[0].to);
-		return;
+		case GPB_FORM_INT2:
+			*value = Int16GetDatum(*(const int16 *) from);
+			break;
+		case GPB_FORM_INT4:
+			*value = Int32GetDatum(*(const int32 *) from);
+			break;
+		case GPB_FORM_INT8:
+			*value = Int64GetDatum((int64) gpb_load64(from));
+			break;
+		case GPB_FORM_BYTES:
+			copy_bytes(former->place[c], from, column.bytes);
+			break;
+		case GPB_FORM_DICTIONARY:
+			*value = gpb_dictionary_value(former->index, former->dictionary, c - former->nkeys,
+										  *(const uint32 *) from);
+			break;
+		case GPB_FORM_NUMERIC:
+			form_numeric(former, c, (int64) gpb_load64(from));
+			break;
+		case GPB_FORM_WIDE_NUMERIC:
+			form_wide_numeric(former, c, gpb_row_wide_numeric(from));
+			break;
+		default:
+			keep_value(former, c,
+					   gpb_coding_datum(former->layout->coding[c - former->nkeys],
+										gpb_row_value(row, column.from,
+													  former->layout->kind[c - former->nkeys])));
 	}
-	store_value(former, key, row, c, former->column[c].to);
 }
+
+/* ---- formers ---- */
 
 /*
- * Store the values of a key of several columns.  Returns false, with some of them stored, if one is
- * NULL.
+ * Each scan that returns tuples makes a former, so it asks no catalog, and has no more room than
+ * the index's columns need.
  */
-static inline bool
-store_columns(GpbFormer *former, GpbKey key)
+GpbFormer *
+gpb_former_create(Relation index, const GpbLayout *layout, MemoryContext context)
 {
-	for (int c = 0; c < former->nkeys; c++)
+	TupleDesc	descriptor = RelationGetDescr(index);
+	int			ncolumns = descriptor->natts;
+	GpbFormer  *former = MemoryContextAlloc(context, offsetof(GpbFormer, place) +
+											ncolumns * GPB_FORMED_BYTES);
+
+	former->index = index;
+	former->layout = layout;
+	former->dictionary = gpb_layout_has_dictionary(layout) ? gpb_dictionary(index) : NULL;
+	former->ncolumns = ncolumns;
+	former->nkeys = gpb_count_keys(layout);
+	former->with_nulls = NULL;
+	former->full.header.t_info = offsetof(GpbFullTuple, values) + ncolumns * sizeof(Datum);
+	for (int c = 0; c < ncolumns; c++)
 	{
-		GpbKeyColumn column = former->layout->key[c];
-		GpbKey		field = gpb_key_field(column, key);
-		int64		value;
+		GpbFormColumn *column = &former->column[c];
+		Form_pg_attribute attribute = TupleDescAttr(descriptor, c);
+		GpbCoding	coding = gpb_column_coding(layout, c);
+		bool		in_key = c < former->nkeys;
 
-		if (gpb_field_is_null(column, field))
-			return false;
-		if (former->column[c].is_coded)
-			continue;
-		value = gpb_field_value(column, field);
-		copy_value(former->tuple + former->column[c].to, (const char *) &value,
-				   former->column[c].width);
+		column->form = form_of(coding, in_key, layout->nkeys == 0);
+		column->from = in_key ? 0 : layout->offset[c - former->nkeys];
+		column->bytes = attribute->attbyval || attribute->attlen < 0 ? 0 : attribute->attlen;
+		column->scale = gpb_coding_is_numeric(coding) ? gpb_coding_scale(coding) : 0;
+		former->full.values[c] = PointerGetDatum(former->place[c]);
 	}
-	return true;
+	former->has_key = false;
+	former->key_nulls = 0;
+	for (int c = 0; c < layout->nkeys; c++)
+		former->field[c] = halves_of(gpb_field_ones(layout->key[c].bits) << layout->key[c].shift);
+	return former;
 }
 
-/* Store the value of a lone key column.  Returns false if it is NULL. */
-static inline bool
-store_lone(GpbFormer *former, GpbKey key, uint64 locator)
+void
+gpb_former_free(GpbFormer *former)
 {
-	const GpbLayout *layout = former->layout;
-	int64		value;
-
-	if (gpb_locator_is_null(locator, layout->flags))
-		return false;
-	if (former->column[0].is_coded)
-		return true;
-	value = gpb_key_value((uint64) key, layout->key_width, layout->flags);
-	copy_value(former->tuple + former->column[0].to, (const char *) &value,
-			   former->column[0].width);
-	return true;
+	if (former->with_nulls != NULL)
+		pfree(former->with_nulls);
+	pfree(former);
 }
 
-/* Store the values of the key.  Returns false, with some of them stored, if one is NULL. */
-static inline bool
-store_key(GpbFormer *former, GpbKey key, uint64 locator)
+/* ---- tuples ---- */
+
+/* The tuple in which the columns of "nulls" are NULL, and the others have the Datums formed */
+static pg_noinline IndexTuple
+tuple_with_nulls(GpbFormer *former, uint32 nulls)
 {
-	return former->layout->nkeys > 0 ? store_columns(former, key) :
-		store_lone(former, key, locator);
+	GpbNullTuple *tuple = former->with_nulls;
+	int			n = 0;
+
+	if (tuple == NULL)
+		tuple = former->with_nulls = MemoryContextAlloc(GetMemoryChunkContext(former),
+														sizeof(GpbNullTuple));
+	memset(&tuple->present, 0, sizeof(tuple->present));
+	for (int c = 0; c < former->ncolumns; c++)
+	{
+		if ((nulls & (uint32) 1 << c) != 0)
+			continue;
+		tuple->present.bits[c / 8] |= 1 << (c % 8);
+		tuple->values[n++] = former->full.values[c];
+	}
+	tuple->header.t_info = (offsetof(GpbNullTuple, values) + n * sizeof(Datum)) | INDEX_NULL_MASK;
+	return &tuple->header;
 }
 
 IndexTuple
 gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row, ItemPointer tid)
 {
+	const GpbLayout *layout = former->layout;
 	uint64		locator = gpb_row_locator(row);
-	IndexTuple	tuple = (IndexTuple) former->tuple;
+	uint32		nulls = (uint32) (locator >> GPB_LOC_NULL_SHIFT) << former->nkeys;
+	IndexTuple	tuple = &former->full.header;
 
-	if (former->is_variable)
-		form_variable(former, key, row);
-	else if ((locator >> GPB_LOC_NULL_SHIFT) != 0 || !store_key(former, key, locator))
-		form_with_nulls(former, key, row);
+	if (layout->nkeys > 0)
+		nulls |= form_fields(former, key);
+	else if (gpb_locator_is_null(locator, layout->flags))
+		nulls |= 1;
 	else
+		form_lone_key(former, key);
+	for (int c = former->nkeys; c < former->ncolumns; c++)
 	{
-		tuple->t_info = former->size;
-		for (int c = former->nkeys; c < former->ncolumns; c++)
-			copy_row_value(former->tuple + former->column[c].to, row + former->column[c].from,
-						   former->column[c].width);
-		for (int c = 0; c < former->ncolumns; c++)
-		{
-			if (former->column[c].is_coded)
-				store_coded(former, key, row, c);
-		}
+		if ((nulls & (uint32) 1 << c) == 0)
+			form_row_value(former, row, c);
 	}
+	if (unlikely(nulls != 0))
+		tuple = tuple_with_nulls(former, nulls);
 	tuple->t_tid = *tid;
 	return tuple;
 }

@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "large_array.h"
 #include "index/array_keys.h"
 #include "index/index.h"
 
@@ -57,8 +58,8 @@ gpb_ranges_reserve(GpbRangeSet *set, int n)
 		return;
 	if (set->ranges)
 		pfree(set->ranges);
-	set->ranges = MemoryContextAllocHuge(CurrentMemoryContext,
-										 n * sizeof(GpbRange));
+	set->ranges = gpb_alloc_array(CurrentMemoryContext,
+								  n * sizeof(GpbRange));
 	set->capacity = n;
 }
 

@@ -475,6 +475,7 @@ grow(Relation index, const GpbLayout *layout, Buffer left, Buffer right)
 		XLogRecPtr	lsn;
 
 		record.meta = *gpb_meta(mpage);
+		record.builder = gpb_meta_builder(mpage);
 		lsn = log_new_root(root, left, meta, &record);
 		PageSetLSN(rpage, lsn);
 		PageSetLSN(mpage, lsn);

@@ -11,12 +11,16 @@
 #include "compat.h"
 
 #include "access/genam.h"
+#include "access/xact.h"
+#include "access/xloginsert.h"
 #include "commands/progress.h"
 #include "commands/vacuum.h"
+#include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/bufmgr.h"
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
+#include "storage/proc.h"
 #include "utils/rel.h"
 
 #include "index/index.h"
@@ -180,6 +184,36 @@ vacuum_block(GpbVacuum *vacuum, BlockNumber block)
 }
 
 /*
+ * Is this pass not VACUUM's, but that of CREATE INDEX CONCURRENTLY, or REINDEX CONCURRENTLY, which
+ * asks for all entries?  It comes after the snapshot was taken whose rows are added to the index
+ * afterwards, in the same transaction.
+ */
+static bool
+is_validation(Relation index)
+{
+	return !index->rd_index->indisvalid && (MyProc->statusFlags & PROC_IN_VACUUM) == 0;
+}
+
+/*
+ * Name this transaction as the builder in the metapage: rows that its snapshot does not see are not
+ * added to the index, and snapshots of a standby that do not see the transaction may see them.
+ * Nothing is marked in the mirror (rule M2), since the root stays.
+ */
+static void
+set_builder(Relation index, const GpbLayout *layout)
+{
+	uint64		builder = U64FromFullTransactionId(GetTopFullTransactionId());
+	Buffer		buffer = gpb_lock_meta(index, layout, BUFFER_LOCK_EXCLUSIVE);
+
+	START_CRIT_SECTION();
+	gpb_meta_set_builder(BufferGetPage(buffer), builder);
+	MarkBufferDirty(buffer);
+	log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+/*
  * ambulkdelete: remove every entry whose heap tuple the callback says is dead.
  *
  * Blocks are visited in physical order until the file has stopped growing.  As long as the gate is
@@ -216,6 +250,8 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vacuum.callback_state = state;
 	vacuum.layout = *gpb_layout(info->index);
 
+	if (is_validation(info->index) && RelationNeedsWAL(info->index))
+		set_builder(info->index, &vacuum.layout);
 	gpb_close_gate(info->index, GPB_GATE_RECYCLE);
 	for (;;)
 	{

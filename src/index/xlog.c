@@ -220,6 +220,10 @@ redo_split(XLogReaderState *record)
 	redo_release(left);
 }
 
+StaticAssertDecl(offsetof(xl_gpb_new_root, builder) ==
+				 MAXALIGN(offsetof(xl_gpb_new_root, meta) + sizeof(GpbMeta)),
+				 "records without a builder end, with their padding, where it lies");
+
 /*
  * Redo the growth of the tree by a new root.  Root and metapage stay locked until both are done.
  */
@@ -254,6 +258,8 @@ redo_new_root(XLogReaderState *record)
 				  data->meta.level);
 	/* What the layout here lacks is in the record. */
 	*gpb_meta(BufferGetPage(meta)) = data->meta;
+	if (XLogRecGetDataLen(record) > offsetof(xl_gpb_new_root, builder))
+		gpb_meta_set_builder(BufferGetPage(meta), data->builder);
 	redo_done(record, meta);
 	redo_mark(record, 2);
 

@@ -69,6 +69,7 @@ typedef struct xl_gpb_new_root
 	uint64		tie;
 	BlockNumber right;			/* right child */
 	GpbMeta		meta;			/* new contents of the metapage */
+	uint64		builder;		/* gpb_meta_builder(); older records end before it */
 } xl_gpb_new_root;
 
 /*

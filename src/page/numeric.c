@@ -379,20 +379,30 @@ gpb_wide_numeric_ceiling(Datum value, int scale, bool *equal)
 /* ---- writing ---- */
 
 /*
+ * Take the last 1 to 3 decimal digits off a magnitude, as a digit of base 10,000 that is not full.
+ * With constants the compiler multiplies where it would divide.
+ */
+static inline uint64
+take_last(uint64 size, int last, int16 *digit)
+{
+	uint64		left = last == 1 ? size / 10 : last == 2 ? size / 100 : size / 1000;
+
+	*digit = (int16) ((size - left * powers_of_ten[last]) * powers_of_ten[4 - last]);
+	return left;
+}
+
+/*
  * The digits of base 10,000 of a magnitude, the lowest first, as many as there are; those behind
  * the point are (scale + 3) / 4 of them.
  */
-static int
+static inline int
 split_digits(uint64 size, int scale, int16 *digits)
 {
 	int			n = 0;
 	int			last = scale % 4;	/* decimal digits of a last digit that is not full */
 
 	if (last > 0)
-	{
-		digits[n++] = (int16) (size % powers_of_ten[last] * powers_of_ten[4 - last]);
-		size /= powers_of_ten[last];
-	}
+		size = take_last(size, last, &digits[n++]);
 	for (; size > 0; size /= DIGIT_BASE)
 		digits[n++] = (int16) (size % DIGIT_BASE);
 	return n;
@@ -431,40 +441,73 @@ store_nan(char *to)
 	return 2;
 }
 
+/* Store the word that comes before the digits. */
+static inline void
+store_first(bool negative, int weight, int scale, char *to)
+{
+	uint16		first = KIND_SHORT | scale << SHORT_SCALE_SHIFT |
+		(weight & (SHORT_WEIGHT_SIGN | SHORT_WEIGHT_MASK)) | (negative ? SHORT_NEGATIVE : 0);
+
+	memcpy(to, &first, 2);
+}
+
 /* Store a number of which the digits are known, "n" of them. */
-static int
+static inline int
 store_number(bool negative, const int16 *digits, int n, int scale, char *to)
 {
 	int			behind = (scale + 3) / 4;
 	int			highest = n - 1;
 	int			lowest = 0;
-	int			weight;
-	uint16		first;
 	char	   *at = to + 2;
 
 	while (highest >= 0 && digits[highest] == 0)
 		highest--;
 	while (lowest <= highest && digits[lowest] == 0)
 		lowest++;
-	weight = highest < 0 ? 0 : highest - behind;
-	first = KIND_SHORT | scale << SHORT_SCALE_SHIFT |
-		(weight & (SHORT_WEIGHT_SIGN | SHORT_WEIGHT_MASK)) | (negative ? SHORT_NEGATIVE : 0);
-	memcpy(to, &first, 2);
+	store_first(negative, highest < 0 ? 0 : highest - behind, scale, to);
 	for (; highest >= lowest; highest--, at += 2)
 		memcpy(at, &digits[highest], 2);
 	return (int) (at - to);
 }
 
+/*
+ * Store a number of up to 12 decimal digits.  Its digits of base 10,000, four at most, are found
+ * from the lowest to the highest, and stored the other way round: so they are gathered in an
+ * integer, whose lowest bits come first in memory, and whose highest ones are zero where digits at
+ * the end are.
+ */
+static inline int
+store_short_number(bool negative, uint64 size, int scale, char *to)
+{
+	uint64		digits = 0;
+	int			last = scale % 4;
+	int			weight = -1 - (scale + 3) / 4;
+	int16		digit;
+
+	if (last > 0)
+	{
+		size = take_last(size, last, &digit);
+		digits = (uint64) digit;
+		weight++;
+	}
+	for (; size > 0; size /= DIGIT_BASE, weight++)
+		digits = digits << 16 | size % DIGIT_BASE;
+	store_first(negative, digits == 0 ? 0 : weight, scale, to);
+	memcpy(to + 2, &digits, sizeof(digits));
+	return digits == 0 ? 2 : 2 + 2 * (pg_leftmost_one_pos64(digits) / 16 + 1);
+}
+
 int
 gpb_numeric_store(int64 word, int scale, char *to)
 {
+	uint64		size = word < 0 ? -(uint64) word : (uint64) word;
 	int16		digits[8];
-	int			n;
 
+	if (size < (uint64) powers_of_ten[12])
+		return store_short_number(word < 0, size, scale, to);
 	if (word == GPB_NUMERIC_NAN)
 		return store_nan(to);
-	n = split_digits(word < 0 ? -(uint64) word : (uint64) word, scale, digits);
-	return store_number(word < 0, digits, n, scale, to);
+	return store_number(word < 0, digits, split_digits(size, scale, digits), scale, to);
 }
 
 int

@@ -76,7 +76,8 @@ extern int64 gpb_numeric_ceiling(Datum value, int scale, bool *equal);
 
 /*
  * Store the value of an integer as core stores it, without a varlena's header.  Returns the number
- * of bytes, which is GPB_NUMERIC_BYTES at most; "to" need not be aligned.
+ * of bytes.  "to" has room for GPB_NUMERIC_BYTES, all of which may be written, and need not be
+ * aligned.
  */
 extern int	gpb_numeric_store(int64 word, int scale, char *to);
 

@@ -7,6 +7,7 @@
  *	page_check.c	is a page sound?  Errors about pages that are not
  *	page_read.c		pin, lock and check a page
  *	page_link.c		follow a link to a sibling or a child
+ *	page_snapshot.c	has the index all rows that a snapshot of a standby sees?
  *
  * The index and the mirror both read pages by these functions.  Who changes a page, and how, is the
  * index's business (src/index).  "Share" and "exclusive" are buffer content locks; every lock comes
@@ -22,6 +23,7 @@
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
 #include "utils/relcache.h"
+#include "utils/snapshot.h"
 
 #include "key_columns.h"
 #include "layout.h"
@@ -40,6 +42,23 @@ static inline GpbMeta *
 gpb_meta(Page page)
 {
 	return (GpbMeta *) ((char *) page + GPB_PAGE_HEADER);
+}
+
+/*
+ * The transaction that built the index, as a FullTransactionId, or 0; see gpb_require_snapshot().
+ * It lies in a field of the metapage that was zero before there was a builder, and that an older
+ * gpubtree passes by.
+ */
+static inline uint64
+gpb_meta_builder(Page page)
+{
+	return gpb_special(page)->low_key;
+}
+
+static inline void
+gpb_meta_set_builder(Page page, uint64 builder)
+{
+	gpb_special(page)->low_key = builder;
 }
 
 /* The high key that a page has, or bits that mean nothing if it is rightmost */
@@ -133,6 +152,8 @@ typedef struct GpbRelCache
 	BlockNumber root;			/* as last read; InvalidBlockNumber: unknown */
 	uint32		level;			/* of that root */
 	BlockNumber blocks;			/* the file has at least so many */
+	bool		knows_builder;
+	uint64		builder;		/* gpb_meta_builder(), if that is known */
 } GpbRelCache;
 
 extern GpbRelCache *gpb_rel_cache(Relation index);
@@ -152,6 +173,13 @@ extern const GpbLayout *gpb_layout(Relation index);
  * and it is the build that decides this.
  */
 extern const GpbLayout *gpb_layout_for_build(Relation index);
+
+/*
+ * Does an index's predicate, a list of clauses of which all hold, rule out that the expression is
+ * NULL, as far as PostgreSQL can prove it?  Columns are those of the predicate's table.  Looks at
+ * catalogs, so no page may be locked.
+ */
+extern bool gpb_predicate_rules_out_null(List *predicate, Expr *expression);
 
 /*
  * How values of a type are held as words: GPB_CODING_NONE if they are not, or if a type does not
@@ -320,5 +348,35 @@ extern BlockNumber gpb_child_at(Relation index, const GpbLayout *layout, BlockNu
  */
 extern Buffer gpb_step_down(Relation index, const GpbLayout *layout, Buffer buffer,
 							BlockNumber child, GpbBound bound, int lock);
+
+/* ---- page_snapshot.c ---- */
+
+/*
+ * May the index lack rows that the snapshot sees?  It may if the snapshot was taken on a standby
+ * before the end of the transaction that built the index was replayed: src/index/README,
+ * "Standbys".  Reads the metapage the first time, so no page may be locked.
+ */
+extern bool gpb_may_lack_rows(Relation index, Snapshot snapshot);
+/* Raise ERRCODE_T_R_SERIALIZATION_FAILURE: the index may lack rows that a snapshot sees. */
+extern void gpb_lacks_rows(Relation index) pg_attribute_noreturn();
+
+/* Was the snapshot taken on a standby?  Only an MVCC snapshot has all its fields filled. */
+static inline bool
+gpb_is_standby_snapshot(Snapshot snapshot)
+{
+	return snapshot->snapshot_type == SNAPSHOT_MVCC && snapshot->takenDuringRecovery;
+}
+
+/*
+ * Raise ERRCODE_T_R_SERIALIZATION_FAILURE if the index may lack rows that the snapshot sees.
+ * Whoever answers a query from the index has called this, with the query's snapshot.  No page may
+ * be locked.
+ */
+static inline void
+gpb_require_snapshot(Relation index, Snapshot snapshot)
+{
+	if (unlikely(gpb_is_standby_snapshot(snapshot)) && gpb_may_lack_rows(index, snapshot))
+		gpb_lacks_rows(index);
+}
 
 #endif							/* GPB_PAGE_H */

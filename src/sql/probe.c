@@ -214,6 +214,7 @@ gpubtree_probe(PG_FUNCTION_ARGS)
 	require_usable(heap, index);
 	if (get_call_result_type(fcinfo, NULL, &descriptor) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
+	gpb_require_snapshot(index, GetActiveSnapshot());
 	keys = keys_of_array(index, array, &n);
 	probe_want(index, &want);
 

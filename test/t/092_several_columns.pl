@@ -1,11 +1,12 @@
 # Scans of an index with several key columns give what a sequential scan gives in the same snapshot:
 # columns of many types, each in any order and with NULLs or without, conditions on each of them and
-# across types, arrays, bitmaps, order by prefixes, cursors that turn around, merge joins; among
+# across types, arrays, row comparisons, bitmaps, order by prefixes, cursors that turn around, locked
+# rows, merge joins; among
 # updates, VACUUM and DROP NOT NULL.  So do GpubtreeAggregate, with groups and filters over key
 # columns, GpubtreeScan, GpubtreeRangeAggregate and
 # GpubtreeSubquery.  gpubtree_check() finds each index sound.
 #
-# Guards: key_columns.h, column_ranges.c, column_conditions.c, range_conditions.c, the entries and tuples that key.c and
+# Guards: key_columns.h, column_ranges.c, row_bound.c, row_scans.c, column_conditions.c, range_conditions.c, the entries and tuples that key.c and
 # scan_tuple.c make of several columns, and the slots that programs have for these.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
@@ -20,7 +21,8 @@ use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 
-my $random = GpubtreeRandom->new(rounds => 30);
+# Some queries are planned without our planner_hook, which finishes scans by row comparisons.
+my $random = GpubtreeRandom->new(rounds => 30, settings => "session_preload_libraries = 'gpubtree_test'\n");
 $random->use_device('host');
 
 # ---- types ----
@@ -54,7 +56,8 @@ my %type = (
 	float4 => { other => [qw(float4 float8)], last => 1, sql => sub { "((($_[0]) - 5) / 8.0)" },
 		extremes => [ "'NaN'", "'-infinity'", "'infinity'" ] });
 
-# Keys of 16 bytes that make up much of such indexes; others come by chance.
+# Keys of 8 and of 16 bytes that make up much of such indexes; others come by chance.
+my @narrow = ([qw(int4 int2)], [qw(bool int4)], [qw(date int2)], [qw(int2 bool date)]);
 my @wide = ([ 'int4', 'numeric(18, 6)' ], [ 'numeric(7, 2)', 'timestamptz' ], [ 'numeric(18, 6)', 'numeric(2, -1)', 'int4' ],
 	[qw(int4 timestamptz)], [qw(int8 timestamptz)], [qw(int4 int4 int4)], [qw(timestamp int8)]);
 
@@ -96,7 +99,7 @@ sub create_tables
 	{
 		my $n = pick(2, 2, 2, 3, 3, 4);
 		my $rows = pick(0, 30, 1000, 4000);
-		my @types = chance(0.3) ? @{ pick(@wide) } : ();
+		my @types = chance(0.4) ? @{ chance(0.3) ? pick(@narrow) : pick(@wide) } : ();
 
 		die 'no index fits' if $tries++ > 200;
 		$n = @types if @types;
@@ -185,10 +188,41 @@ sub condition
 			  . "]::$other\[])" })->();
 }
 
+# A row comparison: columns mostly as the index has them, or any, with others among them
+sub row_comparison
+{
+	my $from = chance(0.7) ? 0 : between(0, $#columns);
+	my @some = chance(0.8) ? @columns[ $from .. between($from, $#columns) ] : map { pick(@columns) } 0 .. between(1, 3);
+	my @left = map { $_->{name} } @some;
+	my @right = map { chance(0.05) ? "NULL::$_->{type}" : literal($_) } @some;
+
+	if (@some == 1 || chance(0.2))
+	{
+		push @left, pick('v', 'w');
+		push @right, between(0, 100);
+	}
+	my ($one, $other) = map { '(' . join(', ', @$_) . ')' } \@left, \@right;
+	return "$one " . pick('<', '<=', '>=', '>') . " $other" if chance(0.7);
+	return "$other " . pick('<', '<=', '>=', '>') . " $one";
+}
+
+# A boolean column by itself
+sub boolean
+{
+	my ($column) = @_;
+
+	return pick('%s', 'NOT %s', '%s IS TRUE', '%s IS NOT TRUE', '%s IS FALSE', '%s IS NOT FALSE', '%s IS UNKNOWN', '%s IS NOT UNKNOWN')
+	  =~ s/%s/$column->{name}/r;
+}
+
 sub conditions
 {
 	my @conditions = map { chance(0.65) ? condition($_) : () } @columns;
 
+	@conditions = map { chance(0.4) ? condition($_) : () } @columns if chance(0.3);
+	push @conditions, row_comparison() if chance(0.3);
+	push @conditions, row_comparison() if chance(0.1);
+	push @conditions, map { $_->{type} eq 'bool' && chance(0.5) ? boolean($_) : () } @columns;
 	push @conditions, condition(pick(@columns)) if chance(0.2);
 	push @conditions, 'v < 60' if chance(0.1);
 	return @conditions ? join(' AND ', @conditions) : 'true';
@@ -223,6 +257,7 @@ sub random_query
 		sub { ('rows', "SELECT * FROM t WHERE $where") },
 		sub { ('ordered', "SELECT count(*), sum(v), min($columns[0]{name}::text) FROM t WHERE $where") },
 		sub { ('ordered', "SELECT $names FROM t WHERE $where ORDER BY $order" . pick('', ' LIMIT ' . between(1, 30))) },
+		sub { ('ordered', "SELECT $names FROM t WHERE $where ORDER BY $order LIMIT " . between(1, 30) . ' FOR UPDATE') },
 		sub { ('cursor', "SELECT $names FROM t WHERE $where ORDER BY $order") },
 		sub { ('ordered', "SELECT $names, count(*), sum(v) FROM t WHERE $where GROUP BY $names ORDER BY $order") },
 		sub { ('node', "SELECT count(*), sum(v), " . pick("count(v)", $extreme, "$extreme, max(v)") . " FROM t WHERE $where") },
@@ -261,6 +296,8 @@ sub compare_query
 	  if $way eq 'node';
 	$settings =~ s/SET LOCAL enable_(?:seqscan|sort) = off;\n//g if $kind eq 'each';
 	$settings .= "SET LOCAL enable_nestloop = off;\nSET LOCAL enable_hashjoin = off;\nSET LOCAL enable_mergejoin = off;\n" if $kind eq 'each';
+	my $passes_by = $way ne 'node' && chance(0.15);
+	$settings .= "SET LOCAL gpubtree_test.planner_hook_passes_by = on;\n" if $passes_by;
 	my $answer = gpb_answer_sql($kind eq 'join' ? 'ordered' : $way eq 'node' ? 'rows' : $kind, $query, gpb_moves());
 	my $plan = $random->compare(
 		query => $query,
@@ -280,6 +317,9 @@ sub compare_query
 	}
 	# most of them have programs that read key columns
 	$random->saw("keys of $width bytes on the $1") if $plan =~ /Gpubtree(?:Aggregate|Scan).*?Engine: (host)/s;
+	$random->saw("a row comparison in $1") if $plan =~ /(Index Scan|Index Only Scan|Bitmap Index Scan)(?: Backward)? [^\n]*\n[^\n]*Index Cond: [^\n]*(?:ROW\(|where_equal)/;
+	$random->saw('an inexact condition') if $passes_by && $plan =~ /Index Cond: .*\n\s*Filter: .*ROW\(/;
+	$random->saw('a bare boolean') if $plan =~ /Index Cond: [^\n]*k\d = true/ && $query !~ /k\d (?:= |BETWEEN)/;
 	$random->saw('a cursor') if $kind eq 'cursor' && $plan =~ /t_k/;
 	return;
 }
@@ -299,5 +339,6 @@ foreach my $round (1 .. $random->rounds)
 	is($random->sql("SELECT gpubtree_check('t_k', true);"), '', "round $round: the index is sound");
 }
 $random->finish(2, 'Index Scan', 'Index Only Scan', 'Bitmap Index Scan', 'Backward', 'Merge Join', 'Nested Loop',
+	'a row comparison in Index Scan', 'a row comparison in Index Only Scan', 'a row comparison in Bitmap Index Scan', 'an inexact condition', 'a bare boolean',
 	'GpubtreeAggregate', 'GpubtreeScan', 'GpubtreeRangeAggregate', 'GpubtreeSubquery', 'a cursor', 'a numeric column', 'an index of 2', 'an index of 3',
 	'keys of 8 bytes', 'keys of 16 bytes', 'keys of 8 bytes on the host', 'keys of 16 bytes on the host');

@@ -146,6 +146,17 @@ test_form(GpbKeySearchForm form, int key_width)
 	verdict(ok, what);
 }
 
+/* Is the first of the keys that are sorted far from all others? */
+static bool one_far_key;
+
+static GpbKey
+sorted_key(uint32 i, int key_width, int bits)
+{
+	GpbKey		key = random_key(key_width, bits);
+
+	return i == 0 && one_far_key ? key | (GpbKey) 1 << (8 * key_width - 1) : key;
+}
+
 static void
 test_sort(uint32 n, int key_width, int bits, bool ascending)
 {
@@ -159,7 +170,7 @@ test_sort(uint32 n, int key_width, int bits, bool ascending)
 	uint32		i;
 
 	for (i = 0; i < n; i++)
-		original[i] = random_key(key_width, bits);
+		original[i] = sorted_key(i, key_width, bits);
 	if (ascending)
 		qsort(original, n, sizeof(GpbKey), compare_keys);
 	for (i = 0; i < n; i++)
@@ -210,7 +221,7 @@ test_plain_sort(uint32 n, int key_width, int bits)
 
 	for (i = 0; i < n; i++)
 	{
-		keys[i] = expected[i] = random_key(key_width, bits);
+		keys[i] = expected[i] = sorted_key(i, key_width, bits);
 		narrow[i] = (uint64) keys[i];
 	}
 	qsort(expected, n, sizeof(GpbKey), compare_keys);
@@ -265,6 +276,17 @@ main(int argc, char **argv)
 			test_plain_sort(sizes[i], width, 64);
 			test_plain_sort(sizes[i], width, 9);
 		}
+	}
+	/* so many that they are parted first, once or, where one key is far from all others, again */
+	for (width = 8; width <= GPB_WIDE_KEY; width *= 2)
+	{
+		test_sort(700000, width, 64, false);
+		test_sort(700000, width, 9, false);
+		test_plain_sort(700000, width, 64);
+		one_far_key = true;
+		test_sort(700000, width, 40, false);
+		test_plain_sort(700000, width, 40);
+		one_far_key = false;
 	}
 	return print_sums();
 }

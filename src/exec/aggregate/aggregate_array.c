@@ -20,7 +20,7 @@
 /* ---- price ---- */
 
 Cost
-gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
+gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays, double entries,
 			   const GpbAggregateItem *items, int nitems)
 {
 	GpbOuterInput input = {0};
@@ -28,7 +28,7 @@ gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
 	/* the elements are what a join has as outer rows */
 	input.index = index;
 	input.outer_rows = gpb_arrays_elements(root, arrays);
-	input.matches = clamp_row_est(index->rel->rows);
+	input.matches = entries;
 	input.known_ranges = true;
 	input.aggregated = true;
 	input.more_columns = gpb_count_columns(items, nitems) - 1;

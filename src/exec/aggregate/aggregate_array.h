@@ -19,8 +19,11 @@
 
 /* ---- planning ---- */
 
-/* The price of aggregating n items over the keys that all of the conditions "arrays" admit */
-extern Cost gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
+/*
+ * The price of aggregating n items over the keys that all of the conditions "arrays" admit, which
+ * have so many entries
+ */
+extern Cost gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays, double entries,
 						   const GpbAggregateItem *items, int nitems);
 
 /* ---- execution ---- */

@@ -220,6 +220,7 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	match->plan.conditions = split.conditions;
 	match->plan.arrays = split.arrays;
 	match->plan.arms = split.arms;
+	match->others = split.others;
 	match->entries = gpb_split_entries(query->root, index, &split, query->rel->rows);
 	match->needs_child = gpb_split_may_be_wide(&split) ||
 		gpb_columns_may_be_wide(index, &split);

@@ -44,6 +44,7 @@ typedef struct GpbAggregateMatch
 	GpbAggregatePlan plan;
 	List	   *value_aggrefs;	/* those of the query, in the order of the plan's items */
 	GpbProgramBuilder *builder; /* NULL if the program is plain */
+	List	   *others;			/* RestrictInfos that the ranges leave to the program */
 	double		entries;		/* of the ranges, about */
 	GpbSkip		skip;			/* the plan skips if that is cheaper */
 	bool		needs_child;	/* the program may have no answer */

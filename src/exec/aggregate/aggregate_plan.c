@@ -40,6 +40,7 @@ typedef struct GpbAggregatePath
 {
 	CustomPath	path;
 	IndexOptInfo *index;
+	Cost		estimated_cost; /* what it has beside the paths of other indexes */
 	List	   *columns;		/* aggregates, group expressions and calls of GROUPING(), which the
 								 * node computes */
 	GpbAggregatePlan plan;
@@ -87,7 +88,7 @@ explain_price(RelOptInfo *grouped_rel, const Path *path)
  *
  * With a child the node projects nothing but the grouping's target, which the child has too.
  */
-static CustomPath *
+static GpbAggregatePath *
 make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const char **refusal)
 {
 	GpbAggregateMatch match;
@@ -109,7 +110,8 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	}
 	path = gpb_make_path(sizeof(GpbAggregatePath), &aggregate_path_methods, index->rel,
 						 query->target);
-	*refusal = gpb_aggregate_price(query, &match, &path->path);
+	own = (GpbAggregatePath *) path;
+	*refusal = gpb_aggregate_price(query, &match, &path->path, &own->estimated_cost);
 	if (*refusal != NULL)
 		return NULL;
 	if (child != NULL)
@@ -117,13 +119,12 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 		path->flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
 		path->custom_paths = list_make1(child);
 	}
-	own = (GpbAggregatePath *) path;
 	own->index = index;
 	own->columns = list_concat(list_concat_copy(query->aggrefs, match.value_aggrefs),
 							   query->groups);
 	own->columns = list_concat(own->columns, query->groupings);
 	own->plan = match.plan;
-	return path;
+	return own;
 }
 
 /*
@@ -157,7 +158,7 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 					   RelOptInfo *grouped_rel)
 {
 	GpbAggregateQuery query;
-	CustomPath *best = NULL;
+	GpbAggregatePath *best = NULL;
 	const char *refusal;
 	StringInfoData refusals;
 	ListCell   *lc;
@@ -175,23 +176,23 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 	foreach(lc, input_rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
-		CustomPath *path;
+		GpbAggregatePath *own;
 
 		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
 			(!gpb_explain_decisions && is_beaten(grouped_rel, index)))
 			continue;
-		path = make_aggregate_path(&query, index, &refusal);
-		if (path == NULL)
+		own = make_aggregate_path(&query, index, &refusal);
+		if (own == NULL)
 			add_refusal(&refusals, index, refusal);
-		else if (best == NULL || path->path.total_cost < best->path.total_cost)
-			best = path;
+		else if (best == NULL || own->estimated_cost < best->estimated_cost)
+			best = own;
 	}
 	if (best == NULL)
 	{
 		explain_refusal(refusals.len > 0 ? refusals.data : "its table has no gpubtree index");
 		return;
 	}
-	explain_price(grouped_rel, &best->path);
+	explain_price(grouped_rel, &best->path.path);
 	add_path(grouped_rel, (Path *) best);
 }
 

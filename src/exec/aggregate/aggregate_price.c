@@ -11,7 +11,6 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/fmgroids.h"
@@ -23,19 +22,9 @@
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
+#include "exec/common/unknown_bounds.h"
 #include "group_table.h"
 #include "mirror/mirror.h"
-
-/*
- * A range whose bounds are parameters of a generic plan is priced as if it had no more entries, but
- * for one in a subquery, whose price is compared with that of batches of ranges.
- *
- * Of such a range core expects a part of the whole table.  Generic plans are compared with the mean
- * of custom ones, and would be too dear wherever the ranges asked for are smaller than that: then
- * each execution is planned anew, which takes as long as aggregating 10,000 entries.  Planning
- * would find nothing better, since the engine is chosen when the bounds are known.
- */
-#define GPB_UNKNOWN_ENTRIES		100.0
 
 /*
  * To find the group of an entry on the CPU, in units of cpu_operator_cost.  Measured with 2 M
@@ -63,41 +52,15 @@
 /* Entries of a group of an expression, at least, as far as the price is concerned */
 #define GPB_GROUP_ENTRIES		20.0
 
-/* ---- entries ---- */
-
-/* expression_tree_walker: is there a parameter of the kind *context, whose value is not known? */
-static bool
-has_parameter(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == *(ParamKind *) context)
-		return true;
-	return expression_tree_walker(node, has_parameter, context);
-}
-
-/* The number of entries that the price of the ranges is for */
-static double
-priced_entries(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
-{
-	ParamKind	kind = PARAM_EXTERN;
-
-	if (query->root->parent_root == NULL && match->entries > GPB_UNKNOWN_ENTRIES &&
-		(has_parameter((Node *) match->plan.conditions, &kind) ||
-		 has_parameter((Node *) match->plan.arms, &kind)))
-		return GPB_UNKNOWN_ENTRIES;
-	return match->entries;
-}
+/* ---- values of outer rows ---- */
 
 /* Do values come from the rows of an outer query, but for those of arrays? */
 static bool
-is_of_each_row(const GpbAggregatePlan *plan)
+is_of_each_row(const GpbAggregateQuery *query, const GpbAggregatePlan *plan)
 {
-	ParamKind	kind = PARAM_EXEC;
-
-	return has_parameter((Node *) plan->conditions, &kind) ||
-		has_parameter((Node *) plan->arms, &kind) ||
-		has_parameter((Node *) plan->program.constants, &kind);
+	return gpb_has_outer_value(query->root, (Node *) plan->conditions) ||
+		gpb_has_outer_value(query->root, (Node *) plan->arms) ||
+		gpb_has_outer_value(query->root, (Node *) plan->program.constants);
 }
 
 /* ---- groups ---- */
@@ -326,20 +289,13 @@ program_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, dou
 	return cost + passed * each * cpu_operator_cost;
 }
 
-/* Of which number is the price of the entries of the plan's ranges? */
-static double
-program_entries(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
-{
-	return match->plan.arrays != NIL || match->plan.skips != NIL ? match->entries :
-		priced_entries(query, match);
-}
-
 /*
  * The price of asking for the entries once, for one part.  setup_cost is charged whatever the
- * engine, so that plans do not depend on it for small queries.
+ * engine, so that plans do not depend on it for small queries.  What skips or has arrays is priced
+ * for all of the match's entries, and nothing else.
  */
 static Cost
-read_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
+read_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double entries)
 {
 	const GpbAggregatePlan *plan = &match->plan;
 
@@ -347,21 +303,21 @@ read_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 		return gpb_setup_cost + gpb_skip_cost(query->root, match->index, &match->skip,
 											  gpb_count_columns(plan->items, plan->nitems) - 1);
 	if (plan->arrays != NIL)
-		return gpb_array_cost(query->root, match->index, plan->arrays, plan->items, plan->nitems);
-	return gpb_setup_cost +
-		gpb_count_cost(query->root, match->index, program_entries(query, match), false);
+		return gpb_array_cost(query->root, match->index, plan->arrays, match->entries, plan->items,
+							  plan->nitems);
+	return gpb_setup_cost + gpb_count_cost(query->root, match->index, entries, false);
 }
 
 /*
- * The price of all parts of the plan's runs, each over all entries.  Adds to *bytes what their
+ * The price of all parts of the plan's runs, each over so many entries.  Adds to *bytes what their
  * groups have in all; those that are merged for a set may have as much again.
  */
 static Cost
-parts_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double *bytes)
+parts_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double entries,
+		   double *bytes)
 {
 	const GpbSetsPlan *sets = &match->plan.sets;
-	double		entries = program_entries(query, match);
-	Cost		read = read_cost(query, match);
+	Cost		read = read_cost(query, match, entries);
 	Cost		cost = 0.0;
 	int			run;
 	int			values;
@@ -420,11 +376,11 @@ choose_runs(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *by
 
 	*bytes = 0.0;
 	gpb_sets_run_together(&match->plan.sets);
-	together = parts_cost(query, match, bytes) + sets_cost(query, match);
+	together = parts_cost(query, match, match->entries, bytes) + sets_cost(query, match);
 	if (match->plan.sets.n == 1)
 		return together;
 	gpb_sets_run_apart(&match->plan.sets);
-	apart = parts_cost(query, match, &bytes_apart) + sets_cost(query, match);
+	apart = parts_cost(query, match, match->entries, &bytes_apart) + sets_cost(query, match);
 	if (apart < together)
 	{
 		*bytes = bytes_apart;
@@ -478,7 +434,7 @@ begin_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 	}
 	if (plan->has_program)
 		cost += gpb_builder_begin_cost(match->builder);
-	if (plan->arrays == NIL && is_of_each_row(plan))
+	if (plan->arrays == NIL && is_of_each_row(query, plan))
 		cost += gpb_setup_cost * (GPB_EACH_ROW_SETUP - 1.0);
 	return cost;
 }
@@ -503,14 +459,38 @@ estimate_rows(const GpbAggregateQuery *query, const GpbAggregateMatch *match, do
 	}
 }
 
+/*
+ * By how much the price of the match is below that for the estimate of its entries: by nothing, but
+ * for unknown bounds
+ */
+static Cost
+lowered_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
+{
+	const GpbAggregatePlan *plan = &match->plan;
+	double		bytes = 0.0;
+	double		entries;
+
+	if (plan->skips != NIL || plan->arrays != NIL)
+		return 0.0;
+	entries = gpb_priced_entries(query->root, match->index, plan->conditions, plan->arms,
+								 match->others, match->entries);
+	if (entries >= match->entries)
+		return 0.0;
+	return parts_cost(query, match, match->entries, &bytes) -
+		parts_cost(query, match, entries, &bytes);
+}
+
 const char *
-gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Path *path)
+gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Path *path,
+					Cost *estimated_cost)
 {
 	PathTarget *target = query->target;
 	double		estimated;
 	double		rows;
 	double		bytes;
-	Cost		cost = begin_cost(query, match) + choose_skip(query, match, &bytes);
+	Cost		runs = choose_skip(query, match, &bytes);
+	Cost		lowered = lowered_cost(query, match);
+	Cost		cost = begin_cost(query, match) + runs - lowered;
 	Selectivity kept;
 	QualCost	having;
 	Cost		row;
@@ -526,6 +506,7 @@ gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Pa
 	path->rows = clamp_row_est(estimated * kept);
 	path->startup_cost = cost + having.startup + target->cost.startup;
 	path->total_cost = path->startup_cost + rows * row;
+	*estimated_cost = path->total_cost + lowered;
 	if (match->plan.nvalues == 0 &&
 		gpb_hashing_is_cheaper(query->root, query->grouped_rel, path->total_cost,
 							   list_length(query->groups), rows))

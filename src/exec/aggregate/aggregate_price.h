@@ -14,10 +14,13 @@
 #include "exec/aggregate/aggregate_match.h"
 
 /*
- * Fill in rows and costs of the path for a match, whose grouping sets get their runs.  Returns
- * NULL, or why the path is not to be offered.
+ * Fill in rows and costs of the path for a match, whose grouping sets get their runs.  Where bounds
+ * are unknown its costs may be those of a shorter range (exec/common/unknown_bounds.h); by
+ * *estimated_cost, the total at the estimate of the range, it is compared with those of other
+ * indexes.  Returns NULL, or why the path is not to be offered.
  */
 extern const char *gpb_aggregate_price(const GpbAggregateQuery *query,
-									   GpbAggregateMatch *match, Path *path);
+									   GpbAggregateMatch *match, Path *path,
+									   Cost *estimated_cost);
 
 #endif							/* GPB_AGGREGATE_PRICE_H */

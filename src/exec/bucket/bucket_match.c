@@ -20,6 +20,7 @@
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/common/program_words.h"
+#include "exec/common/unknown_bounds.h"
 
 /* ---- the query ---- */
 
@@ -136,7 +137,7 @@ split_restrictions(const GpbBucketQuery *query, GpbBucketMatch *match, List **ra
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		Expr	   *condition;
 
-		if (gpb_is_always_true(query->root, rinfo))
+		if (gpb_is_always_true(query->root, match->index, rinfo))
 			continue;
 		condition = gpb_match_condition(query->root, rinfo, match->index);
 		if (condition != NULL && !list_member(query->groups, condition))
@@ -159,9 +160,7 @@ estimate_entries(const GpbBucketQuery *query, const GpbBucketMatch *match, List 
 
 	if (filters == NIL)
 		return clamp_row_est(rows);
-	return clamp_row_est(Max(match->index->tuples *
-							 clauselist_selectivity(query->root, ranges, query->rel->relid,
-													JOIN_INNER, NULL), rows));
+	return gpb_range_entries(query->root, match->index, ranges, 1.0, rows);
 }
 
 /* ---- the program ---- */

@@ -26,6 +26,7 @@
 
 #include "hold.h"
 #include "index/column_ranges.h"
+#include "index/index_clauses.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/never_null.h"
@@ -51,9 +52,9 @@ column_strategy(IndexOptInfo *index, int c, Oid operator, bool *point)
 	Oid			left;
 	Oid			right;
 
-	if (!OidIsValid(operator) || !op_in_opfamily(operator, index->opfamily[c]))
+	if (!OidIsValid(operator) || !op_in_opfamily(operator, gpb_own_family(index, c)))
 		return InvalidStrategy;
-	get_op_opfamily_properties(operator, index->opfamily[c], false, &strategy, &left, &right);
+	get_op_opfamily_properties(operator, gpb_own_family(index, c), false, &strategy, &left, &right);
 	*point = strategy == BTEqualStrategyNumber && gpb_column_equals_one(index, c, right);
 	return strategy;
 }
@@ -222,7 +223,7 @@ gpb_split_by_columns(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 	memset(split, 0, sizeof(*split));
 	foreach(lc, restrictions)
 	{
-		if (!gpb_is_always_true(root, lfirst_node(RestrictInfo, lc)))
+		if (!gpb_is_always_true(root, index, lfirst_node(RestrictInfo, lc)))
 			split->others = lappend(split->others, lfirst(lc));
 	}
 	for (c = 0; c < index->nkeycolumns; c++)
@@ -261,7 +262,7 @@ gpb_split_leading(PlannerInfo *root, IndexOptInfo *index, List *restrictions, in
 	memset(split, 0, sizeof(*split));
 	foreach(lc, restrictions)
 	{
-		if (!gpb_is_always_true(root, lfirst_node(RestrictInfo, lc)))
+		if (!gpb_is_always_true(root, index, lfirst_node(RestrictInfo, lc)))
 			split->others = lappend(split->others, lfirst(lc));
 	}
 	for (c = 0; c < ncolumns; c++)

@@ -15,6 +15,7 @@
 #include "exec/common/explain_labels.h"
 #include "exec/common/node_explain.h"
 #include "exec/common/outer_cost.h"
+#include "exec/common/unknown_bounds.h"
 
 /* ---- which conditions ---- */
 
@@ -80,10 +81,7 @@ estimate_prefix(PlannerInfo *root, IndexOptInfo *index, const GpbColumnQuals *co
 		quals = list_concat(quals, columns[c].quals);
 		skip->conditions = list_concat(skip->conditions, columns[c].conditions);
 	}
-	skip->entries = clamp_row_est(Max(index->tuples *
-									  clauselist_selectivity(root, quals, index->rel->relid,
-															 JOIN_INNER, NULL),
-									  index->rel->rows));
+	skip->entries = gpb_range_entries(root, index, quals, 1.0, index->rel->rows);
 }
 
 /* Is there a condition that makes no ranges yet on a column behind the first one? */

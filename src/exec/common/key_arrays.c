@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "index/index_clauses.h"
 #include "exec/common/key_arrays.h"
 #include "exec/common/key_conditions.h"
 
@@ -43,7 +44,7 @@ gpb_match_array_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *
 
 	if (!IsA(clause, ScalarArrayOpExpr) || !clause->useOr || rinfo->pseudoconstant ||
 		!restriction_is_securely_promotable(rinfo, index->rel) ||
-		get_op_opfamily_strategy(clause->opno, index->opfamily[0]) != BTEqualStrategyNumber ||
+		get_op_opfamily_strategy(clause->opno, gpb_own_family(index, 0)) != BTEqualStrategyNumber ||
 		!match_index_to_operand(linitial(clause->args), 0, index) ||
 		!gpb_is_bound_expression(root, lsecond(clause->args), index->rel->relid))
 		return NULL;
@@ -73,8 +74,17 @@ gpb_arrays_elements(PlannerInfo *root, List *arrays)
 #define GPB_ARRAY_START_COST	300 /* to begin a batch */
 #define GPB_KNOWN_START_COST	16000	/* if the array's length is known */
 
-Cost
-gpb_arrays_start_cost(List *arrays)
+/*
+ * From so many keys on a batch brings the rows as soon as core's scan of the index does, and a
+ * device sooner.  Measured on the CPU, 8 M rows, index-only: 1,000 keys 0.45 ms and 0.43, 3,000
+ * keys 0.9 and 1.2, 100,000 keys 31 and 29; with rows of the heap 0.55 and 0.7, 1.7 and 1.5, 74
+ * and 70.
+ */
+#define GPB_MANY_KEYS			1000
+
+/* Does the planner know the length of each of the arrays? */
+static bool
+arrays_are_known(List *arrays)
 {
 	ListCell   *lc;
 
@@ -83,9 +93,23 @@ gpb_arrays_start_cost(List *arrays)
 		Node	   *array = lsecond(lfirst_node(ScalarArrayOpExpr, lc)->args);
 
 		if (!IsA(array, Const) && !IsA(array, ArrayExpr))
-			return GPB_ARRAY_START_COST * cpu_operator_cost;
+			return false;
 	}
-	return GPB_KNOWN_START_COST * cpu_operator_cost;
+	return true;
+}
+
+Cost
+gpb_arrays_start_cost(List *arrays)
+{
+	return (arrays_are_known(arrays) ? GPB_KNOWN_START_COST : GPB_ARRAY_START_COST) *
+		cpu_operator_cost;
+}
+
+bool
+gpb_arrays_have_many(PlannerInfo *root, List *arrays)
+{
+	return arrays != NIL && arrays_are_known(arrays) &&
+		gpb_arrays_elements(root, arrays) >= GPB_MANY_KEYS;
 }
 
 /* ---- begin ---- */

@@ -31,6 +31,12 @@ extern double gpb_arrays_elements(PlannerInfo *root, List *arrays);
  */
 extern Cost gpb_arrays_start_cost(List *arrays);
 
+/*
+ * Have the arrays so many elements, as the planner knows, that a batch brings the rows of their
+ * keys no later than core's scan?
+ */
+extern bool gpb_arrays_have_many(PlannerInfo *root, List *arrays);
+
 /* ---- execution ---- */
 
 /* The conditions of a node */

@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 
 #include "index/index.h"
+#include "index/index_clauses.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/program_build.h"
 
@@ -35,7 +36,7 @@ is_key_side(Node *side, Oid operator, IndexOptInfo *index)
 	if (!OidIsValid(operator))
 		return false;
 	if (match_index_to_operand(side, 0, index))
-		return op_in_opfamily(operator, index->opfamily[0]);
+		return op_in_opfamily(operator, gpb_own_family(index, 0));
 	return gpb_match_key_function(index, (Expr *) side, operator);
 }
 

@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "exec/common/node_shell.h"
+#include "page/page.h"
 
 /* What the names of all nodes of ours begin with */
 #define GPB_NODE_PREFIX		"Gpubtree"
@@ -99,13 +100,17 @@ gpb_create_node(CustomScan *plan)
 	return (Node *) css;
 }
 
-/* Open the node's index with the lock that the statement has on its table, number rti. */
+/*
+ * Open the node's index with the lock that the statement has on its table, number rti.  Raises
+ * ERRCODE_T_R_SERIALIZATION_FAILURE if it may lack rows that the statement's snapshot sees.
+ */
 static bool
 open_index_of(GpbNode *node, Oid index, Index rti, int eflags)
 {
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return false;
 	node->index = index_open(index, exec_rt_fetch(rti, node->css.ss.ps.state)->rellockmode);
+	gpb_require_snapshot(node->index, node->css.ss.ps.state->es_snapshot);
 	return true;
 }
 
@@ -146,11 +151,13 @@ require_data(Relation table, int eflags)
 }
 
 void
-gpb_open_unnamed(Oid index, int eflags, Relation *heap_relation, Relation *index_relation)
+gpb_open_unnamed(EState *estate, Oid index, int eflags, Relation *heap_relation,
+				 Relation *index_relation)
 {
 	*heap_relation = table_open(IndexGetRelation(index, false), NoLock);
 	require_data(*heap_relation, eflags);
 	*index_relation = index_open(index, AccessShareLock);
+	gpb_require_snapshot(*index_relation, estate->es_snapshot);
 }
 
 /* ---- the child, and the end ---- */

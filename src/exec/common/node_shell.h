@@ -120,9 +120,10 @@ extern bool gpb_open_joined(GpbNode *node, Oid index, int eflags);
 
 /*
  * Open an index and its table, of which the plan node says nothing else, but which is in the
- * statement's range table, and so locked.  The caller closes both.
+ * statement's range table, and so locked.  The caller closes both.  Raises
+ * ERRCODE_T_R_SERIALIZATION_FAILURE as the functions above do.
  */
-extern void gpb_open_unnamed(Oid index, int eflags, Relation *heap_relation,
+extern void gpb_open_unnamed(EState *estate, Oid index, int eflags, Relation *heap_relation,
 							 Relation *index_relation);
 
 /*

@@ -15,6 +15,7 @@
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
+#include "large_array.h"
 #include "exec/common/outer_rows.h"
 
 struct GpbOuterRows
@@ -92,8 +93,8 @@ gpb_outer_clear(GpbOuterRows *rows, uint32 capacity)
 		pfree(rows->values);
 		pfree(rows->isnull);
 	}
-	rows->values = MemoryContextAllocHuge(rows->context, cells * sizeof(Datum));
-	rows->isnull = MemoryContextAllocHuge(rows->context, cells * sizeof(bool));
+	rows->values = gpb_alloc_array(rows->context, cells * sizeof(Datum));
+	rows->isnull = gpb_alloc_array(rows->context, cells * sizeof(bool));
 	rows->capacity = capacity;
 }
 

@@ -164,10 +164,7 @@ gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 bool
 gpb_index_is_usable(IndexOptInfo *index)
 {
-	/*
-	 * The cost function is how a planner node shows its access method.  Entries that are there for
-	 * an index's ends (index_ends.c) have no key column.
-	 */
+	/* The cost function is how a planner node shows its access method. */
 	return index->amcostestimate == gpb_costestimate &&
 		!index->hypothetical && index->indexkeys[0] != 0 &&
 		index->nkeycolumns == 1 &&

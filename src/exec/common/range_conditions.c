@@ -14,6 +14,7 @@
 #include "utils/lsyscache.h"
 
 #include "index/column_ranges.h"
+#include "index/index_clauses.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/range_conditions.h"
 
@@ -66,7 +67,7 @@ gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, int last, Expr
 	}
 	if (condition->column < 0)
 		return false;
-	family = index->opfamily[condition->column];
+	family = gpb_own_family(index, condition->column);
 
 	if (!OidIsValid(condition->operator) || !op_in_opfamily(condition->operator, family) ||
 		!is_range_value(root, right, index->rel->relid))
@@ -329,12 +330,25 @@ keys_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
 	return gpb_closed_range(&values->layout, &bounds, closed);
 }
 
+/* Find the row's only key, of an index whose keys have one column. */
+static inline bool
+point_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot, GpbKey *key)
+{
+	GpbRangeValue *value = &values->value[0];
+	Datum		datum;
+
+	return row_value(value, econtext, slot, &datum) &&
+		gpb_comparison_key(&values->layout, &value->comparison, datum, key);
+}
+
 bool
 gpb_range_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
 				 void *range)
 {
 	GpbKeyRange closed;
 
+	if (values->points && values->keys == NULL)
+		return point_of_row(values, econtext, slot, (GpbKey *) range);
 	if (values->keys != NULL ? !columns_of_row(values, econtext, slot, &closed) :
 		!keys_of_row(values, econtext, slot, &closed))
 		return false;

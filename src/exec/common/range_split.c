@@ -15,6 +15,7 @@
 #include "exec/common/key_conditions.h"
 #include "exec/common/never_null.h"
 #include "exec/common/range_split.h"
+#include "exec/common/unknown_bounds.h"
 
 /* Of the others take the first that is an OR of ranges. */
 static void
@@ -57,7 +58,7 @@ gpb_split_restrictions(PlannerInfo *root, IndexOptInfo *index, List *restriction
 		Expr	   *condition;
 		Expr	   *array = NULL;
 
-		if (gpb_is_always_true(root, rinfo))
+		if (gpb_is_always_true(root, index, rinfo))
 			continue;
 		condition = gpb_match_condition(root, rinfo, index);
 		if (condition == NULL)
@@ -92,12 +93,11 @@ gpb_split_may_be_wide(const GpbRangeSplit *split)
 double
 gpb_split_entries(PlannerInfo *root, IndexOptInfo *index, const GpbRangeSplit *split, double rows)
 {
-	Selectivity share;
+	Selectivity arms = 1.0;
 
 	if (split->others == NIL)
 		return clamp_row_est(rows);
-	share = clauselist_selectivity(root, split->ranges, index->rel->relid, JOIN_INNER, NULL);
 	if (split->arms != NIL)
-		share *= gpb_arms_selectivity(root, index, split->arms);
-	return clamp_row_est(Max(index->tuples * share, rows));
+		arms = gpb_arms_selectivity(root, index, split->arms);
+	return gpb_range_entries(root, index, split->ranges, arms, rows);
 }

@@ -10,6 +10,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#include "large_array.h"
 #include "exec/common/item_final.h"
 #include "exec/common/program_build.h"
 #include "exec/common/program_codes.h"
@@ -154,8 +155,8 @@ gpb_range_totals_run(GpbRangeTotals *totals, const void *ranges, uint32 n)
 	totals->answers = NULL;
 	if (n == 0)
 		return;
-	totals->answers = MemoryContextAllocHuge(totals->answers_context,
-											 gpb_range_totals_width(totals) * n);
+	totals->answers = gpb_alloc_array(totals->answers_context,
+									  gpb_range_totals_width(totals) * n);
 	run_batch(totals, ranges, n, totals->answers);
 }
 

@@ -18,6 +18,7 @@
 #include "exec/common/key_conditions.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/subquery_match.h"
+#include "exec/common/unknown_bounds.h"
 
 RelOptInfo *
 gpb_subquery_table(PlannerInfo *subroot)
@@ -135,9 +136,7 @@ gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
 		return false;
 	match->entries = index->rel->rows;
 	if (filters != NIL)
-		match->entries = Max(match->entries, index->tuples *
-							 clauselist_selectivity(subroot, ranges, index->rel->relid,
-													JOIN_INNER, NULL));
+		match->entries = gpb_range_entries(subroot, index, ranges, 1.0, match->entries);
 	match->entries = clamp_row_est(match->entries);
 	return true;
 }

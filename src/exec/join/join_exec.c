@@ -8,6 +8,9 @@
  * points to, make the scan tuple, which the join's clauses are tested on.  Outer rows without a
  * match come last of their batch or, if the outer order was promised, in their place.
  *
+ * A semi-join or anti-join whose matches are decided by the key alone needs no list: the entries of
+ * each key are counted instead, and outer rows come out by their counts (join_counts.c).
+ *
  * In the outer order a list must be complete before its first entry can be used; if memory does
  * not hold it, half of the keys are asked for instead.  The list of a single key needs no sorting
  * and may come in parts.
@@ -20,6 +23,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "large_array.h"
 #include "exec/common/growth.h"
 #include "exec/join/join_node.h"
 
@@ -48,7 +52,8 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 		join->dictionary = gpb_dictionary(join->node.index);
 	for (i = 0; i < plan->ninner && !plan->index_only; i++)
 		join->last_inner = Max(join->last_inner, plan->inner[i]);
-	join->wants_unmatched = plan->jointype == JOIN_LEFT || plan->jointype == JOIN_ANTI;
+	join->wants_rows = plan->counts || plan->jointype == JOIN_LEFT || plan->jointype == JOIN_ANTI;
+	join->wants_matched = plan->jointype == JOIN_SEMI;
 	join->rows = gpb_outer_begin(ExecGetResultType(join->node.child));
 	join->limit = GPB_FIRST_BATCH;
 	join->window = PG_UINT32_MAX;
@@ -70,10 +75,14 @@ reserve_marks(GpbJoinScan *join, uint32 n)
 	{
 		pfree(join->key_row);
 		pfree(join->matched);
+		if (join->plan.counts)
+			pfree(join->count);
 	}
 	join->capacity = 0;
-	join->key_row = MemoryContextAllocHuge(join->context, n * sizeof(uint32));
-	join->matched = MemoryContextAllocHuge(join->context, n * sizeof(bool));
+	join->key_row = gpb_alloc_array(join->context, n * sizeof(uint32));
+	join->matched = gpb_alloc_array(join->context, n * sizeof(bool));
+	if (join->plan.counts)
+		join->count = gpb_alloc_array(join->context, n * sizeof(int64));
 	join->capacity = n;
 }
 
@@ -140,12 +149,14 @@ read_outer_rows(GpbJoinScan *join)
 {
 	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
+	Size		memory = gpb_rows_memory();
 	uint32		limit;
 	uint32		row;
 
 	if (join->outer_done)
 		return false;
-	limit = Min(join->limit, gpb_most_rows(gpb_row_bytes(join->plan.nouter, join->keys.width)));
+	limit = Min(join->limit, gpb_most_rows(gpb_row_bytes(join->plan.nouter, join->keys.width) +
+										   (join->plan.counts ? sizeof(int64) : 0)));
 	join->limit = gpb_grown_batch(limit);
 	ExecClearTuple(tuple);
 	gpb_outer_clear(join->rows, limit);
@@ -157,7 +168,7 @@ read_outer_rows(GpbJoinScan *join)
 	econtext->ecxt_scantuple = tuple;
 
 	while ((row = gpb_outer_count(join->rows)) < limit &&
-		   gpb_outer_copied(join->rows) < gpb_rows_memory())
+		   gpb_outer_copied(join->rows) < memory)
 	{
 		TupleTableSlot *slot = ExecProcNode(join->node.child);
 
@@ -170,7 +181,7 @@ read_outer_rows(GpbJoinScan *join)
 		add_key(join, slot, row);
 	}
 	join->first = join->end = 0;
-	join->unmatched = 0;
+	join->next_row = 0;
 	memset(join->matched, 0, gpb_outer_count(join->rows) * sizeof(bool));
 	return gpb_outer_count(join->rows) > 0;
 }
@@ -190,13 +201,13 @@ join_batch(GpbJoinScan *join)
 	gpb_join_program_bind(join, &want.program);
 	caller = MemoryContextSwitchTo(join->context);
 	want.form = join->keys.form;
-	want.program.list_entries = true;
-	want.heap_rows = !join->plan.index_only;
+	want.program.list_entries = !join->plan.counts;
+	want.heap_rows = !join->plan.index_only && !join->plan.counts;
 	want.memory = gpb_rows_memory();
 	join->batch = gpb_batch_begin(join->node.heap, join->node.index,
 								  join->node.css.ss.ps.state->es_snapshot, &want,
 								  GPB_ENGINE_AUTO);
-	if (!join->plan.index_only && join->visit == NULL)
+	if (want.heap_rows && join->visit == NULL)
 		join->visit = gpb_visit_begin(join->node.heap, join->node.index,
 									  join->node.css.ss.ps.state->es_snapshot,
 									  gpb_entry_record_width(&join->keys.layout), NULL, NULL);
@@ -426,46 +437,54 @@ join_match(GpbJoinScan *join)
 	return join_result(join);
 }
 
-/* Go on to the rows before "end" that have no match, and then to another phase. */
+/* Go on to the outer rows before "end" that come out alone, and then to another phase. */
 static void
-join_unmatched(GpbJoinScan *join, uint32 end, GpbJoinPhase after)
+join_rows(GpbJoinScan *join, uint32 end, GpbJoinPhase after)
 {
-	join->phase = GPB_JOIN_UNMATCHED;
-	join->unmatched_end = end;
-	join->after_unmatched = after;
+	join->phase = GPB_JOIN_ROWS;
+	join->rows_end = end;
+	join->after_rows = after;
 }
 
 /*
- * Return the next row without a match as it comes out.  Returns NULL if there is none; then the
- * phase may be another.
+ * Return the next outer row that comes out alone: without a match or, of a semi-join by counts,
+ * with one.  Returns NULL if there is none; then the phase may be another.
  */
 static TupleTableSlot *
-next_unmatched(GpbJoinScan *join)
+next_row(GpbJoinScan *join)
 {
-	if (!join->wants_unmatched || join->unmatched >= join->unmatched_end)
+	uint32		row = join->next_row;
+
+	while (join->wants_rows && row < join->rows_end && join->matched[row] != join->wants_matched)
+		row++;
+	if (!join->wants_rows || row >= join->rows_end)
 	{
-		join->unmatched = Max(join->unmatched, join->unmatched_end);
-		join->phase = join->after_unmatched;
+		join->next_row = Max(row, join->rows_end);
+		join->phase = join->after_rows;
 		return NULL;
 	}
-	if (join->matched[join->unmatched++])
-		return NULL;
-	load_outer_row(join, join->unmatched - 1);
+	join->next_row = row + 1;
+	load_outer_row(join, row);
 	load_nulls(join);
 	return join_result(join);
 }
 
-/* Find the next match, and what comes before it. */
+/* Find the next match, and what comes before it; or, by counts, all matches of the batch. */
 static void
 join_next(GpbJoinScan *join)
 {
-	if (!next_record(join))
-		join_unmatched(join, gpb_outer_count(join->rows), GPB_JOIN_LOAD);
+	if (join->plan.counts)
+	{
+		gpb_join_count(join, join_batch(join));
+		join_rows(join, gpb_outer_count(join->rows), GPB_JOIN_LOAD);
+	}
+	else if (!next_record(join))
+		join_rows(join, gpb_outer_count(join->rows), GPB_JOIN_LOAD);
 	else
 	{
 		join->row = record_row(join, join->record);
 		if (join->plan.in_order)
-			join_unmatched(join, join->row, GPB_JOIN_MATCH);
+			join_rows(join, join->row, GPB_JOIN_MATCH);
 		else
 			join->phase = GPB_JOIN_MATCH;
 	}
@@ -492,8 +511,8 @@ exec_join(CustomScanState *css)
 			case GPB_JOIN_NEXT:
 				join_next(join);
 				break;
-			case GPB_JOIN_UNMATCHED:
-				result = next_unmatched(join);
+			case GPB_JOIN_ROWS:
+				result = next_row(join);
 				break;
 			case GPB_JOIN_MATCH:
 				join->phase = GPB_JOIN_NEXT;

@@ -10,6 +10,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
+#include "large_array.h"
 #include "exec/join/join_node.h"
 
 void
@@ -38,7 +39,7 @@ gpb_keys_clear(GpbJoinKeys *keys, uint32 capacity)
 	if (keys->capacity > 0)
 		pfree(keys->keys);
 	keys->capacity = 0;
-	keys->keys = MemoryContextAllocHuge(keys->context, (Size) capacity * keys->width);
+	keys->keys = gpb_alloc_array(keys->context, (Size) capacity * keys->width);
 	keys->capacity = capacity;
 }
 
@@ -47,7 +48,7 @@ gpb_keys_grow(GpbJoinKeys *keys, uint32 most)
 {
 	uint32		capacity = (uint32) Min((uint64) keys->capacity * 2, most);
 
-	keys->keys = repalloc_huge(keys->keys, (Size) capacity * keys->width);
+	keys->keys = gpb_realloc_array(keys->keys, (Size) capacity * keys->width);
 	keys->capacity = capacity;
 }
 

@@ -23,6 +23,7 @@ gpb_join_put(const GpbJoinPlan *plan, CustomScan *scan)
 	gpb_put_int(private, plan->jointype);
 	gpb_put_int(private, plan->index_only);
 	gpb_put_int(private, plan->in_order);
+	gpb_put_int(private, plan->counts);
 	gpb_put_int(private, plan->nouter);
 	gpb_put_int(private, plan->ninner);
 	for (i = 0; i < plan->ninner; i++)
@@ -46,6 +47,7 @@ gpb_join_get(const CustomScan *scan, GpbJoinPlan *plan)
 	plan->jointype = gpb_get_int(&reader);
 	plan->index_only = gpb_get_int(&reader);
 	plan->in_order = gpb_get_int(&reader);
+	plan->counts = gpb_get_int(&reader) != 0;
 	plan->nouter = gpb_get_int(&reader);
 	plan->ninner = gpb_get_int(&reader);
 	plan->inner = palloc(sizeof(AttrNumber) * plan->ninner);

@@ -37,6 +37,7 @@ typedef struct GpbJoinPlan
 	JoinType	jointype;		/* INNER, LEFT, SEMI or ANTI */
 	bool		index_only;		/* the index has all inner columns */
 	bool		in_order;		/* rows come out in the outer order */
+	bool		counts;			/* matches are counted, not listed (join_counts.c) */
 	int			nouter;			/* columns of the outer plan */
 	int			ninner;
 	AttrNumber *inner;			/* column of the index, or of the table, of each inner column */
@@ -154,7 +155,7 @@ typedef enum GpbJoinPhase
 {
 	GPB_JOIN_LOAD,				/* a batch of outer rows is to be read */
 	GPB_JOIN_NEXT,				/* the next match is to be found */
-	GPB_JOIN_UNMATCHED,			/* rows without a match, up to unmatched_end */
+	GPB_JOIN_ROWS,				/* outer rows that come out alone, up to rows_end */
 	GPB_JOIN_MATCH				/* the match at hand */
 } GpbJoinPhase;
 
@@ -169,7 +170,8 @@ typedef struct GpbJoinScan
 	GpbProgramConstants *constants; /* of the program, if there is one */
 	bool		filtered;		/* the list has the program */
 	AttrNumber	last_inner;		/* last column of the table that is needed */
-	bool		wants_unmatched;	/* LEFT and ANTI */
+	bool		wants_rows;		/* outer rows come out alone: LEFT, ANTI, SEMI by counts */
+	bool		wants_matched;	/* those with a match, not those without */
 
 	/* a batch: outer rows and, in their order, the keys of those that have one */
 	GpbOuterRows *rows;
@@ -179,7 +181,8 @@ typedef struct GpbJoinScan
 	GpbDictionary *dictionary;	/* NULL: the index has none */
 	uint32	   *key_row;		/* row of each key */
 	bool	   *matched;		/* of each row: a match of it passed */
-	uint32		capacity;		/* rows there is room for in key_row and matched */
+	int64	   *count;			/* entries of each key, if they are counted */
+	uint32		capacity;		/* rows there is room for in key_row, matched and count */
 
 	/* keys [first, end) have been asked for; window: how many at a time */
 	uint32		first;
@@ -192,14 +195,14 @@ typedef struct GpbJoinScan
 	uint64		next;			/* next record, or next to be visited */
 	bool		visiting;
 
-	/* the match at hand, and rows that have none */
+	/* the match at hand, and rows that come out alone */
 	GpbJoinPhase phase;
 	uint32		row;
 	const GpbRangeEntry *record;
 	TupleTableSlot *inner_slot; /* the inner row, unless the index has all of it */
-	uint32		unmatched;		/* first row not looked at */
-	uint32		unmatched_end;
-	GpbJoinPhase after_unmatched;
+	uint32		next_row;		/* first row not looked at */
+	uint32		rows_end;
+	GpbJoinPhase after_rows;
 	int64		loaded_row;		/* the row whose values the scan tuple has; -1 if it has none */
 
 	/* for EXPLAIN, beside those of the batch */
@@ -209,6 +212,16 @@ typedef struct GpbJoinScan
 	uint64		match_removed;
 	uint64		redone;			/* windows that were halved since their list was too long */
 } GpbJoinScan;
+
+/*
+ * Can counts tell which outer rows have a match?  "result" has all expressions of the rows that
+ * come out; the other fields of the plan are known.
+ */
+extern bool gpb_join_counts(PlannerInfo *root, const GpbJoinPlan *plan, Index innerrel,
+							List *result);
+
+/* Mark the outer rows at hand that have a match; the batch counts the entries of their keys. */
+extern void gpb_join_count(GpbJoinScan *join, GpbBatch *batch);
 
 /* Prepare the program of the list, if there is one. */
 extern void gpb_join_program_begin(GpbJoinScan *join);

@@ -290,6 +290,8 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	columns = list_concat(columns, own->columns);
 	ncolumns = list_length(columns);
 	columns = list_concat(columns, own->keys);
+	plan->counts = gpb_join_counts(root, plan, own->index->rel->relid,
+								   list_concat_copy(tlist, own->result));
 	scan = gpb_make_node(&gpb_join_node, path, 0, tlist, own->result, custom_plans, columns);
 	gpb_join_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->clauses, 1, plan->nouter);

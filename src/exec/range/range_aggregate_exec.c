@@ -18,6 +18,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "large_array.h"
 #include "exec/common/expressions.h"
 #include "exec/common/growth.h"
 #include "exec/common/program_constants.h"
@@ -99,7 +100,7 @@ begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 		return;
 
 	scan->context = CurrentMemoryContext;
-	gpb_open_unnamed(range->index, eflags, &scan->node.heap, &scan->node.index);
+	gpb_open_unnamed(estate, range->index, eflags, &scan->node.heap, &scan->node.index);
 	scan->node.opened_heap = true;
 	if (range->program.present)
 		scan->constants = gpb_program_constants_init(&range->program.plan, scan->node.index,
@@ -228,11 +229,11 @@ reserve_outer_rows(GpbRangeAggregateScan *scan, uint32 n)
 		pfree(scan->row_answer);
 	}
 	scan->capacity = 0;
-	scan->ranges = MemoryContextAllocHuge(scan->context,
-										  n * gpb_range_values_width(scan->values));
-	scan->row_range = MemoryContextAllocHuge(scan->context, n * sizeof(uint32));
-	scan->starts_group = MemoryContextAllocHuge(scan->context, n * sizeof(bool));
-	scan->row_answer = MemoryContextAllocHuge(scan->context, n * sizeof(int64 *));
+	scan->ranges = gpb_alloc_array(scan->context,
+								   n * gpb_range_values_width(scan->values));
+	scan->row_range = gpb_alloc_array(scan->context, n * sizeof(uint32));
+	scan->starts_group = gpb_alloc_array(scan->context, n * sizeof(bool));
+	scan->row_answer = gpb_alloc_array(scan->context, n * sizeof(int64 *));
 	scan->capacity = n;
 }
 

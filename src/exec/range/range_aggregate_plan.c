@@ -29,6 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "index/index_clauses.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/never_null.h"
 #include "exec/common/plan_rules.h"
@@ -168,7 +169,7 @@ column_is_grouped(const GpbRangeCandidate *candidate, const IndexOptInfo *index,
 		if (IsA(var, Var) && var->varno == index->rel->relid &&
 			var->varattno == index->indexkeys[column] &&
 			plan->group_collation[i] == index->indexcollations[column] &&
-			get_op_opfamily_strategy(plan->group_operator[i], index->opfamily[column]) ==
+			get_op_opfamily_strategy(plan->group_operator[i], gpb_own_family(index, column)) ==
 			BTEqualStrategyNumber)
 			return true;
 	}

@@ -23,6 +23,7 @@
 #include "utils/lsyscache.h"
 
 #include "index/index.h"
+#include "index/index_clauses.h"
 #include "exec/common/ordered_column.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
@@ -88,7 +89,7 @@ match_percentile(Aggref *aggref, IndexOptInfo *index, int column, GpbPercentile 
 		var == NULL || var->varattno != index->indexkeys[column])
 		return false;
 	strategy = get_op_opfamily_strategy(linitial_node(SortGroupClause, aggref->aggorder)->sortop,
-										index->opfamily[column]);
+										gpb_own_family(index, column));
 	if (strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber)
 		return false;
 	percentile->many = aggref->aggfnoid == F_PERCENTILE_DISC__FLOAT8_ANYELEMENT;

@@ -35,6 +35,7 @@
 #include "utils/selfuncs.h"
 
 #include "index/index.h"
+#include "index/index_clauses.h"
 #include "exec/common/ordered_column.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
@@ -321,7 +322,7 @@ start_clause(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirection d
 {
 	bool		upward = ScanDirectionIsForward(direction) != index->reverse_sort[column];
 	Oid			type = index->opcintype[column];
-	Oid			operator = get_opfamily_member(index->opfamily[column], type, type,
+	Oid			operator = get_opfamily_member(gpb_own_family(index, column), type, type,
 											   upward ? BTGreaterEqualStrategyNumber :
 											   BTLessEqualStrategyNumber);
 	Expr	   *key = (Expr *) gpb_key_column_var(root, index, column);
@@ -330,7 +331,7 @@ start_clause(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirection d
 
 	if (!OidIsValid(operator))
 		elog(ERROR, "missing comparison of type %u in operator family %u", type,
-			 index->opfamily[column]);
+			 gpb_own_family(index, column));
 	if (exprType((Node *) key) != type)
 		key = (Expr *) makeRelabelType(key, type, -1, InvalidOid, COERCE_IMPLICIT_CAST);
 	condition = make_opclause(operator, BOOLOID, false, key, (Expr *) start, InvalidOid,

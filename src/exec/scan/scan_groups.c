@@ -22,6 +22,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
+#include "index/index_clauses.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/never_null.h"
 #include "exec/common/plan_rules.h"
@@ -225,7 +226,7 @@ match_prefix(PlannerInfo *root, IndexOptInfo *index, const GpbScanGroups *groups
 static bool
 column_is_never_null(PlannerInfo *root, IndexOptInfo *index, int c)
 {
-	return gpb_is_never_null(root, (Expr *) list_nth(gpb_key_vars(root, index), c));
+	return gpb_is_never_null(root, index, (Expr *) list_nth(gpb_key_vars(root, index), c));
 }
 
 /*
@@ -235,7 +236,7 @@ column_is_never_null(PlannerInfo *root, IndexOptInfo *index, int c)
 static bool
 match_operator(IndexOptInfo *index, int c, Oid operator, bool *backward)
 {
-	int			strategy = get_op_opfamily_strategy(operator, index->opfamily[c]);
+	int			strategy = get_op_opfamily_strategy(operator, gpb_own_family(index, c));
 
 	if (strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber)
 		return false;

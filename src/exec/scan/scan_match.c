@@ -21,6 +21,7 @@
 #include "exec/common/column_arms.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_arms.h"
+#include "exec/common/key_arrays.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/common/settings.h"
@@ -251,25 +252,6 @@ test_ranges_again(GpbRangeSplit *split)
 	split->others = list_concat(split->others, split->arms_clauses);
 }
 
-/*
- * Have columns that are conditions by themselves, "flag" or "NOT flag", tested for each entry, too.
- * Core's scan of the index does not know them as conditions before PostgreSQL 16, so rows of such
- * ranges are not left to it.
- */
-static void
-test_booleans_again(GpbRangeSplit *split)
-{
-	ListCell   *lc;
-
-	foreach(lc, split->ranges)
-	{
-		Expr	   *clause = lfirst_node(RestrictInfo, lc)->clause;
-
-		if (!IsA(clause, OpExpr) && !IsA(clause, ScalarArrayOpExpr) && !IsA(clause, NullTest))
-			split->others = lappend(split->others, lfirst(lc));
-	}
-}
-
 void
 gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match)
 {
@@ -291,8 +273,6 @@ gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match)
 	if (gpb_split_may_be_wide(&match->split) ||
 		gpb_columns_may_be_wide(match->index, &match->split))
 		test_ranges_again(&match->split);
-	else if (match->index->nkeycolumns > 1)
-		test_booleans_again(&match->split);
 }
 
 /* Of the others take what the program tests. */
@@ -392,6 +372,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 {
 	GpbScanPlan *plan = &match->plan;
 	bool		all = wish.first == NULL && wish.last == NULL && wish.each == NULL;
+	bool		many;
 
 	memset(match, 0, sizeof(*match));
 	match->index = index;
@@ -399,8 +380,9 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	gpb_scan_match_ranges(root, match);
 	if (index->nkeycolumns > 1)
 		gpb_match_skip(root, index, NIL, &match->split, &match->skip);
+	many = all && gpb_arrays_have_many(root, plan->arrays);
 	/* most look-ups end here, and cost the planner no more than this */
-	if (all && ((match->split.others == NIL && plan->arms == NIL) ||
+	if (all && ((match->split.others == NIL && plan->arms == NIL && !many) ||
 				gpb_scan_is_beaten(root, match)))
 		return false;
 	match_filters(root, match);
@@ -420,7 +402,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 		plan->index_only = false;
 		set_columns(match);
 	}
-	else if (all && plan->filters == NIL && plan->arms == NIL)
+	else if (all && plan->filters == NIL && plan->arms == NIL && !many)
 		return false;			/* core's own scan of the index does as much */
 	plan->program = *gpb_builder_end(match->builder);
 	plan->program.program.list_entries = true;

@@ -15,8 +15,9 @@
 #include "exec/scan/scan_match.h"
 
 /*
- * Core's scan of the index reads one range in order, but knows neither a row comparison nor an OR
- * as ranges.  What the ranges leave is evaluated for each row.
+ * Core's scan of the index reads one range in order, but does not know an OR as ranges, nor a row
+ * comparison whose columns the index has in different directions.  What the ranges leave is
+ * evaluated for each row.
  */
 bool
 gpb_scan_match_ordered(PlannerInfo *root, IndexOptInfo *index, ScanDirection direction,

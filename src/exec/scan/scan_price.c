@@ -10,7 +10,6 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -21,6 +20,7 @@
 #include "exec/common/outer_cost.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
+#include "exec/common/unknown_bounds.h"
 #include "exec/scan/scan_match.h"
 
 /*
@@ -152,17 +152,6 @@ start_cost(void)
 	return gpb_setup_cost + GPB_SCAN_START_COST * cpu_operator_cost;
 }
 
-/* expression_tree_walker: is there a value that comes from outside of the query? */
-static bool
-has_outer_value(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param))
-		return ((Param *) node)->paramkind == PARAM_EXEC;
-	return expression_tree_walker(node, has_outer_value, context);
-}
-
 /*
  * What an aggregate over the rows is charged besides to begin where values come from the rows of an
  * outer query, as GpubtreeAggregate is: batches of ranges do that better, though core's guesses of
@@ -174,9 +163,9 @@ each_row_cost(PlannerInfo *root, const GpbScanMatch *match)
 	const GpbScanPlan *plan = &match->plan;
 
 	if (!root->parse->hasAggs ||
-		!(has_outer_value((Node *) plan->conditions, NULL) ||
-		  has_outer_value((Node *) plan->arms, NULL) ||
-		  has_outer_value((Node *) plan->program.constants, NULL)))
+		!(gpb_has_outer_value(root, (Node *) plan->conditions) ||
+		  gpb_has_outer_value(root, (Node *) plan->arms) ||
+		  gpb_has_outer_value(root, (Node *) plan->program.constants)))
 		return 0.0;
 	return gpb_setup_cost * GPB_EACH_ROW_SETUP;
 }

@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "large_array.h"
 #include "mirror/mirror.h"
 #include "engine/visibility.h"
 #include "exec/common/expressions.h"
@@ -72,7 +73,8 @@ begin_ranges(GpbSubqueryScan *scan, int eflags)
 
 		state->first_item = place;
 		place += range->nitems;
-		gpb_open_unnamed(range->index, eflags, &state->heap, &state->index);
+		gpb_open_unnamed(scan->node.css.ss.ps.state, range->index, eflags, &state->heap,
+						 &state->index);
 		state->values = gpb_range_values_begin(state->index, range->nconditions,
 											   range->conditions, scan->plan.values[i],
 											   &scan->node.css.ss.ps);
@@ -251,9 +253,9 @@ reserve_rows(GpbSubqueryScan *scan, uint32 n)
 			pfree(range->ranges);
 			pfree(range->row_range);
 		}
-		range->ranges = MemoryContextAllocHuge(scan->context,
-											   n * gpb_range_values_width(range->values));
-		range->row_range = MemoryContextAllocHuge(scan->context, n * sizeof(uint32));
+		range->ranges = gpb_alloc_array(scan->context,
+										n * gpb_range_values_width(range->values));
+		range->row_range = gpb_alloc_array(scan->context, n * sizeof(uint32));
 	}
 	scan->capacity = n;
 }

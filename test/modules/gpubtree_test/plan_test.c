@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * plan_test.c
- *	  What others do with plans: gpubtree_test.reread_plans, gpubtree_test_explain_running().
+ *	  What other extensions do with plans and with planning: the settings
+ *	  gpubtree_test.reread_plans and planner_hook_passes_by, gpubtree_test_explain_running().
  *
  *-------------------------------------------------------------------------
  */
@@ -20,6 +21,7 @@ PGDLLEXPORT void _PG_init(void);
 
 static planner_hook_type previous_planner_hook = NULL;
 static bool reread_plans = false;
+static bool passes_by = false;
 
 /* The plan as it is after it was copied, written as text, as for a worker, and read. */
 static PlannedStmt *
@@ -35,10 +37,11 @@ reread(PlannedStmt *statement)
 	return read;
 }
 
+/* Plan a statement, by PostgreSQL's planner itself if the setting says so. */
 static PlannedStmt *
 plan(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
 {
-	PlannedStmt *statement = previous_planner_hook != NULL ?
+	PlannedStmt *statement = previous_planner_hook != NULL && !passes_by ?
 		previous_planner_hook(parse, query_string, cursor_options, params) :
 		standard_planner(parse, query_string, cursor_options, params);
 
@@ -70,6 +73,9 @@ _PG_init(void)
 	DefineCustomBoolVariable("gpubtree_test.reread_plans",
 							 "Copies each plan, writes it as text, and executes what is read.", NULL,
 							 &reread_plans, false, PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpubtree_test.planner_hook_passes_by",
+							 "Plans without the planner_hook of gpubtree.",
+							 NULL, &passes_by, false, PGC_USERSET, 0, NULL, NULL, NULL);
 	previous_planner_hook = planner_hook;
 	planner_hook = plan;
 }

@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
- * index_ends.h
- *	  Let core's estimates know the first and last key of a gpubtree index.
+ * as_btree.h
+ *	  Let core plan with a gpubtree index as with a B-tree.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_INDEX_ENDS_H
-#define GPB_INDEX_ENDS_H
+#ifndef GPB_AS_BTREE_H
+#define GPB_AS_BTREE_H
 
 #include "postgres.h"
 
 /* Load time: set get_relation_info_hook. */
-extern void gpb_index_ends_init(void);
+extern void gpb_as_btree_init(void);
 
-#endif							/* GPB_INDEX_ENDS_H */
+#endif							/* GPB_AS_BTREE_H */

@@ -6,19 +6,31 @@
 #   make install-test   the test modules, see test/modules
 #   make installcheck   regression tests against a running server
 #   make demo, make test
+#
+#   make V=1            prints whole commands
+#   mkdir b; make -C b -f ../Makefile
+#                       builds in b, and writes nothing beside the sources; so does VPATH=FOLDER
 
 EXTENSION = gpubtree
 MODULE_big = gpubtree
 DATA = sql/gpubtree--0.1.0.sql
-OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(foreach d,* */* */*/*,$(srcdir)src/$(d).c)))) $(GPB_OBJS)
 
-REGRESS = $(patsubst sql/%.sql,%,$(sort $(filter-out sql/gpubtree--%,$(wildcard sql/*.sql))))
+# The folder of the sources; make may run in another one, where objects go.  PGXS finds it likewise,
+# too late for what follows.
+TOP := $(or $(VPATH),$(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST)))))
+# sources PATTERN...: the files there, without that folder
+sources = $(patsubst $(TOP)/%,%,$(sort $(wildcard $(addprefix $(TOP)/,$(1)))))
+
+OBJS = $(patsubst %.c,%.o,$(call sources,$(foreach d,* */* */*/*,src/$(d).c))) $(GPB_OBJS)
+
+REGRESS = $(patsubst sql/%.sql,%,$(filter-out sql/gpubtree--%,$(call sources,sql/*.sql)))
 REGRESS_OPTS = --load-extension=gpubtree --no-locale --encoding=UTF8
 
-# Sources name headers from src on, and objects depend on the headers that they include.
-PG_CPPFLAGS = -Isrc
+# Sources name headers from src on, and objects depend on the headers that they include.  What
+# debuggers read is made with GPB_CFLAGS=-g.
+PG_CPPFLAGS = -I$(TOP)/src
 PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
-	-Wno-missing-field-initializers -Werror -O2 $(GPB_CFLAGS)
+	-Wno-missing-field-initializers -Werror -O2 -g0 $(GPB_CFLAGS)
 # Calls go straight to their functions, not by way of a procedure linkage table, whose entries take
 # room in the CPU's instruction cache: a statement that looks up one key runs all of its code once.
 PG_CFLAGS += -fno-plt -fno-semantic-interposition
@@ -51,9 +63,28 @@ endif
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
+# Commands are not printed but with V=1: a line says what is made, and "make -s" not even that.
+SILENT := $(findstring s,$(filter-out --%,$(firstword -$(MAKEFLAGS))))
+Q = $(if $(V),,@)
+say = $(if $(V)$(SILENT),@:,@printf '  %-5s %s\n' '$(1)' '$(2)')
+
+ifeq ($(V),)
+.SILENT: $(MODULE_big)$(DLSUFFIX)
+endif
+
+$(OBJS): %.o: %.c
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE.c) -o $@ $<
+
+$(OBJS:.o=.bc): %.bc: %.c
+	$(call say,CLANG,$@)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE.c.bc) -o $@ $<
+
 # Sessions of the tests have the settings that expected/ depends on, not the server's.  PostgreSQL 16
 # gave one of them another name, and plans sorts below aggregates, which expected/ does not show.
-REGRESS_SETTINGS := $(shell sed -n 's/^\([a-z_.]*\) = /-c \1=/p' test/installcheck.conf)
+REGRESS_SETTINGS := $(shell sed -n 's/^\([a-z_.]*\) = /-c \1=/p' $(TOP)/test/installcheck.conf)
 ifeq ($(filter 15,$(MAJORVERSION)),)
 REGRESS_SETTINGS := $(subst force_parallel_mode,debug_parallel_query,$(REGRESS_SETTINGS)) \
 	-c enable_presorted_aggregate=off
@@ -62,14 +93,14 @@ installcheck: export PGOPTIONS := $(PGOPTIONS) $(REGRESS_SETTINGS)
 
 -include $(OBJS:.o=.d) $(wildcard cuda/*.d test/kernel/cuda/*.d)
 
-# For what is compiled in one step from many sources
+# For what is compiled in one step from many sources: tests and benchmarks, which are built beside them
 HEADERS_ALL = $(wildcard $(foreach d,* */* */*/*,src/$(d).h) cuda/*.cuh cuda/*.h test/unit/*.h)
 
 # Machine code for Turing, Ampere, Ada (which runs that of Ampere) and Hopper, and PTX for what comes
 # after
 CUDA_ARCHS ?= 75 80 90
 NVCC_FLAGS = -std=c++17 -O3 $(LINEINFO) -Werror all-warnings $(NVCC_COMPRESS) \
-	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -Isrc \
+	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -I$(TOP)/src \
 	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
 	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 # The options that this nvcc knows
@@ -80,7 +111,7 @@ LINEINFO ?=
 NVCC_COMPRESS = $(if $(filter --compress-mode,$(NVCC_HELP)),-compress-mode=size,-Xfatbin -compress-all)
 NVCC_LINK = $(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) -shared -cudart static \
 	-Xcompiler -static-libstdc++,-static-libgcc -Xlinker --exclude-libs=ALL
-CUDA_SRCS = $(sort $(wildcard cuda/*.cu))
+CUDA_SRCS = $(call sources,cuda/*.cu)
 
 # What looks at leaves is compiled once for each form, see cuda/forms.cuh: NAME.o for the first form,
 # NAME.wide.o and so on for the others.
@@ -98,22 +129,36 @@ CUDA_OBJS = $(patsubst %,cuda/%.o,$(filter-out bench,$(CUDA_NAMES)))
 CUDA_QUICK ?=
 NVCC_QUICK = $(if $(filter --Ofast-compile,$(NVCC_HELP)),--Ofast-compile max)
 
+ifeq ($(CUDA)$(SILENT)$(wildcard gpubtree_cuda.so)$(filter-out all install,$(MAKECMDGOALS)),yes)
+$(info gpubtree: $(words $(OBJS)) sources of C, and with nvcc $(words $(CUDA_OBJS)) of CUDA for compute capabilities $(CUDA_ARCHS),)
+$(info which take most of the time: CUDA=no leaves them out, CUDA_ARCHS=90 builds for one kind of GPU.)
+endif
+
+# number_of NAME, NAMES: "(3 of 54)", to show how far the long part has come
+before = $(if $(filter-out $(1),$(firstword $(2))),x $(call before,$(1),$(wordlist 2,$(words $(2)),$(2))))
+number_of = ($(words x $(call before,$(1),$(2))) of $(words $(2)))
+
 # cuda_rules SUFFIX, FLAGS: how objects of that form are made: for users; for tests and benchmarks, with
 # the functions of cuda/bench.h, which nobody installs; and for the CPU, see test/kernel/emulator.
 define cuda_rules
 cuda/%$(1).o: cuda/%.cu
-	$$(NVCC) $$(NVCC_FLAGS) $(2) $$(if $$(filter $$(CUDA_QUICK),$$*),$$(NVCC_QUICK)) -MMD -MP -c -o $$@ $$<
-test/kernel/cuda/%$(1).o: cuda/%.cu
+	$$(call say,NVCC,$$@ $$(call number_of,$$@,$$(CUDA_OBJS)))
 	@mkdir -p $$(@D)
-	$$(NVCC) $$(NVCC_FLAGS) $(2) -DGPB_BENCH -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(NVCC) $$(NVCC_FLAGS) $(2) $$(if $$(filter $$(CUDA_QUICK),$$*),$$(NVCC_QUICK)) -MMD -MP -c -o $$@ $$<
+test/kernel/cuda/%$(1).o: cuda/%.cu
+	$$(call say,NVCC,$$@ $$(call number_of,$$@,$$(BENCH_OBJS)))
+	@mkdir -p $$(@D)
+	$$(Q)$$(NVCC) $$(NVCC_FLAGS) $(2) -DGPB_BENCH -MMD -MP -c -o $$@ $$<
 test/kernel/emulator/%$(1).o: cuda/%.cu $$(HEADERS_ALL) $$(wildcard test/kernel/emulator/*.h)
-	$$(CXX) $$(EMULATED_FLAGS) $(2) -x c++ -c -o $$@ $$<
+	$$(call say,CXX,$$@)
+	$$(Q)$$(CXX) $$(EMULATED_FLAGS) $(2) -x c++ -c -o $$@ $$<
 endef
 $(eval $(call cuda_rules,,))
 $(foreach form,$(CUDA_FORMS),$(eval $(call cuda_rules,.$(form),$($(form)_FLAGS))))
 
 gpubtree_cuda.so: $(CUDA_OBJS)
-	$(NVCC_LINK) -o $@ $^
+	$(call say,NVCC,$@)
+	$(Q)$(NVCC_LINK) -o $@ $^
 
 BENCH_OBJS = $(patsubst %,test/kernel/cuda/%.o,$(CUDA_NAMES))
 

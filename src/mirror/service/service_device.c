@@ -25,6 +25,27 @@ static int	opened_choice;
 static int	opened_ordinal;
 static int	opened_limit;
 
+/*
+ * Find the CUDA library: in the folder that this one was loaded from, which need not be the
+ * server's (dynamic_library_path), else in the server's.  Returns false if it is in neither.
+ */
+static bool
+find_cuda(char *path, Size size)
+{
+	Dl_info		own;
+
+	if (dladdr((void *) gpb_open_device, &own) != 0 && own.dli_fname != NULL)
+	{
+		strlcpy(path, own.dli_fname, size);
+		get_parent_directory(path);
+		strlcat(path, "/gpubtree_cuda.so", size);
+		if (access(path, F_OK) == 0)
+			return true;
+	}
+	snprintf(path, size, "%s/gpubtree_cuda.so", pkglib_path);
+	return access(path, F_OK) == 0;
+}
+
 /* Load the CUDA library and return its table; or NULL, and *why says why. */
 static const GpbDeviceApi *
 load_cuda(const char **why)
@@ -35,8 +56,7 @@ load_cuda(const char **why)
 	GpbDeviceEntry entry;
 	const GpbDeviceApi *api;
 
-	snprintf(path, sizeof(path), "%s/gpubtree_cuda.so", pkglib_path);
-	if (access(path, F_OK) != 0)
+	if (!find_cuda(path, sizeof(path)))
 	{
 		*why = "gpubtree_cuda.so is not installed";
 		return NULL;

@@ -18,7 +18,7 @@
 GpbDictionary *
 gpb_dictionary_read(Relation index)
 {
-	GpbDictionary *dictionary = gpb_dictionary_copy(index, CurrentMemoryContext);
+	GpbDictionary *dictionary = gpb_dictionary_begin(index, CurrentMemoryContext);
 
 	gpb_dictionary_read_on(index, dictionary, gpb_layout(index));
 	return dictionary;
@@ -28,16 +28,18 @@ bool
 gpb_dictionary_has(Relation index, GpbDictionary *dictionary, int column, uint32 code)
 {
 	if (unlikely(code >= dictionary->ncodes))
+		gpb_dictionary_look(dictionary);
+	if (unlikely(code >= dictionary->ncodes))
 		gpb_dictionary_read_on(index, dictionary, gpb_layout(index));
-	return code < dictionary->ncodes && dictionary->value[code].column == column;
+	return code < dictionary->ncodes && gpb_copied_value(dictionary->copy, code)->column == column;
 }
 
 Datum
-gpb_dictionary_value(Relation index, GpbDictionary *dictionary, int column, uint32 code)
+gpb_dictionary_read_value(Relation index, GpbDictionary *dictionary, int column, uint32 code)
 {
-	if (unlikely(!gpb_dictionary_has(index, dictionary, column, code)))
+	if (!gpb_dictionary_has(index, dictionary, column, code))
 		gpb_corrupted_index(index, "an entry has a code that the dictionary lacks");
-	return PointerGetDatum(dictionary->value[code].value);
+	return PointerGetDatum(gpb_copied_value(dictionary->copy, code)->header);
 }
 
 /* Raise an error: the values of a row are too long. */
@@ -95,7 +97,7 @@ static Datum *
 code_row(Relation index, const GpbLayout *layout, const Datum *values, const bool *isnull,
 		 Datum *coded, bool append, bool building)
 {
-	GpbDictionary *dictionary = gpb_dictionary(index);
+	GpbDictionary *dictionary = building ? gpb_dictionary_of_build(index) : gpb_dictionary(index);
 	int			nkeys = gpb_count_keys(layout);
 	Size		bytes = 0;
 
@@ -134,10 +136,13 @@ gpb_dictionary_build(Relation index, const GpbLayout *layout, const Datum *value
 uint32
 gpb_dictionary_built(Relation index)
 {
-	GpbDictionary *dictionary = gpb_dictionary(index);
+	GpbDictionary *dictionary = gpb_dictionary_of_build(index);
+	uint32		codes;
 
 	gpb_dictionary_read_on(index, dictionary, NULL);
-	return dictionary->ncodes;
+	codes = dictionary->ncodes;
+	gpb_dictionary_forget(index);
+	return codes;
 }
 
 Datum *

@@ -42,7 +42,7 @@ void		_PG_init(void);
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
 
-/* shmem_request_hook: ask for the shared memory of the mirror, of settled pages and of dictionaries. */
+/* shmem_request_hook: ask for shared memory, of the mirror, settled pages and dictionaries. */
 static void
 shmem_request(void)
 {

@@ -172,8 +172,21 @@ typedef enum GpbAdded
 } GpbAdded;
 
 /* Begin a copy without values, of an index that has codes in these columns. */
-extern void gpb_copy_begin(GpbDictionaryCopy *copy, LWLock *lock, int place,
-						   MemoryContext context, uint32 columns);
+static inline void
+gpb_copy_begin(GpbDictionaryCopy *copy, LWLock *lock, int place, MemoryContext context,
+			   uint32 columns)
+{
+	memset(copy, 0, sizeof(*copy));
+	copy->lock = lock;
+	copy->place = place;
+	copy->context = context;
+	copy->columns = columns;
+	pg_atomic_init_u32(&copy->ncodes, 0);
+	copy->last = GPB_DICTIONARY_BLOCK;
+	copy->left = GPB_NO_BLOCK;
+	copy->offset = GPB_PAGE_HEADER;
+}
+
 extern uint32 gpb_dictionary_hash(int column, const char *bytes, int length);
 /* The code of a value in the copy, or GPB_NO_CODE.  The copy's lock is not held. */
 extern uint32 gpb_dictionary_find(const GpbDictionary *dictionary, int column, const char *bytes,

@@ -26,21 +26,6 @@
 StaticAssertDecl(offsetof(GpbCopiedValue, header) + VARHDRSZ + GPB_DICTIONARY_ROW_BYTES <=
 				 GPB_COPY_PIECE, "a value must fit a piece");
 
-void
-gpb_copy_begin(GpbDictionaryCopy *copy, LWLock *lock, int place, MemoryContext context,
-			   uint32 columns)
-{
-	memset(copy, 0, sizeof(*copy));
-	copy->lock = lock;
-	copy->place = place;
-	copy->context = context;
-	copy->columns = columns;
-	pg_atomic_init_u32(&copy->ncodes, 0);
-	copy->last = GPB_DICTIONARY_BLOCK;
-	copy->left = GPB_NO_BLOCK;
-	copy->offset = GPB_PAGE_HEADER;
-}
-
 /* ---- look-up ---- */
 
 uint32

@@ -102,6 +102,8 @@ _PG_init(void)
 	gpb_hold_number("gpubtree.piece_records",
 					"Records of a piece of a build that the device sorts, at most.",
 					&gpb_piece_records);
+	gpb_hold_number("gpubtree.dictionary_codes", "Values of a dictionary, at most.",
+					&gpb_dictionary_codes);
 	gpb_hold_number("gpubtree.shared_codes", "Codes from which on a dictionary is shared.",
 					&gpb_shared_codes);
 	gpb_hold_number("gpubtree.shared_pieces", "Pieces of memory of a shared dictionary, at most.",

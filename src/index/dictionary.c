@@ -15,6 +15,10 @@
 #include "key_columns.h"
 #include "index/dictionary.h"
 
+#ifdef GPB_HOLD_POINTS
+int			gpb_dictionary_codes = GPB_DICTIONARY_CODES;
+#endif
+
 GpbDictionary *
 gpb_dictionary_read(Relation index)
 {
@@ -42,19 +46,6 @@ gpb_dictionary_read_value(Relation index, GpbDictionary *dictionary, int column,
 	return PointerGetDatum(gpb_copied_value(dictionary->copy, code)->header);
 }
 
-/* Raise an error: the values of a row are too long. */
-static void
-refuse_length(Relation index, Size bytes)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("values of %zu bytes exceed the %d bytes that a row can have in the INCLUDE "
-					"columns of index \"%s\"", bytes, GPB_DICTIONARY_ROW_BYTES,
-					RelationGetRelationName(index)),
-			 errhint("Leave long values out of the index; INCLUDE columns of a type of variable "
-					 "width are for names and the like, of which many rows have the same.")));
-}
-
 /*
  * The code of a value; it is appended if "append", and GPB_NO_CODE if not there.  layout is NULL
  * while the index is being built.
@@ -69,7 +60,8 @@ code_of(Relation index, GpbDictionary *dictionary, const GpbLayout *layout, int 
 	uint32		hash = gpb_dictionary_hash(column, bytes, length);
 	uint32		code = gpb_dictionary_find(dictionary, column, bytes, length, hash);
 
-	if (unlikely(code == GPB_NO_CODE))
+	/* A copy of as many values as can be is complete. */
+	if (unlikely(code == GPB_NO_CODE && dictionary->ncodes < gpb_dictionary_codes))
 	{
 		gpb_dictionary_read_on(index, dictionary, layout);
 		code = gpb_dictionary_find(dictionary, column, bytes, length, hash);
@@ -102,19 +94,28 @@ code_row(Relation index, const GpbLayout *layout, const Datum *values, const boo
 	Size		bytes = 0;
 
 	memcpy(coded, values, gpb_layout_columns(layout) * sizeof(Datum));
-	for (int c = 0; append && c < layout->ncolumns; c++)
-	{
-		if (layout->coding[c] == GPB_CODING_DICTIONARY && !isnull[nkeys + c])
-			bytes += toast_raw_datum_size(values[nkeys + c]) - VARHDRSZ;
-	}
-	if (bytes > GPB_DICTIONARY_ROW_BYTES)
-		refuse_length(index, bytes);
 	for (int c = 0; c < layout->ncolumns; c++)
 	{
-		if (layout->coding[c] == GPB_CODING_DICTIONARY && !isnull[nkeys + c])
-			coded[nkeys + c] = UInt32GetDatum(code_of(index, dictionary,
-													  building ? NULL : layout, c,
-													  values[nkeys + c], append));
+		Size		length;
+		uint32		code = GPB_NO_CODE;
+
+		if (layout->coding[c] != GPB_CODING_DICTIONARY || isnull[nkeys + c])
+			continue;
+		/* Which values are too long follows from the row: so whoever checks finds the same. */
+		length = toast_raw_datum_size(values[nkeys + c]) - VARHDRSZ;
+		if (bytes + length <= GPB_DICTIONARY_ROW_BYTES)
+		{
+			bytes += length;
+			code = code_of(index, dictionary, building ? NULL : layout, c, values[nkeys + c],
+						   append);
+		}
+		if (unlikely(code == GPB_NO_CODE))
+		{
+			code = GPB_ELSEWHERE;
+			if (append)
+				gpb_dictionary_note_elsewhere(index, dictionary, building ? NULL : layout, c);
+		}
+		coded[nkeys + c] = UInt32GetDatum(code);
 	}
 	return coded;
 }

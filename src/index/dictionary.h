@@ -8,6 +8,7 @@
  *	dictionary_copy.c		a copy in memory: values by code, codes by value
  *	dictionary_kept.c		the copies that a backend uses
  *	dictionary_shared.c		copies in shared memory
+ *	elsewhere.c				values that the dictionary has not
  *
  * A code is a number below GPB_DICTIONARY_CODES.  Each stands for one value of one column: its
  * bytes, which tell values apart as the equality of deterministic collations does.  Codes are given
@@ -65,8 +66,9 @@ extern int	gpb_shared_pieces;
 
 /*
  * The values of a row, with codes in the place of values of the dictionary's columns, in "coded".
- * New values are appended to the dictionary.  Raises ERRCODE_PROGRAM_LIMIT_EXCEEDED if the row's
- * are too long, or too many values are there.  No page may be locked.
+ * New values are appended to the dictionary.  A value that is too long, or that comes when as many
+ * are there as can be, has GPB_ELSEWHERE, and the index says so before anybody finds the entry.  No
+ * page may be locked.
  */
 extern Datum *gpb_dictionary_encode(Relation index, const GpbLayout *layout, const Datum *values,
 									const bool *isnull, Datum *coded);
@@ -77,11 +79,36 @@ extern Datum *gpb_dictionary_build(Relation index, const GpbLayout *layout, cons
  * The number of codes that a build has given, for the metapage.  The build's copy is forgotten.
  */
 extern uint32 gpb_dictionary_built(Relation index);
-/* Likewise, but nothing is appended: a value that is not there has code GPB_NO_CODE. */
+/* Likewise, but nothing is appended: a value that is not there has GPB_ELSEWHERE. */
 extern Datum *gpb_dictionary_recode(Relation index, const GpbLayout *layout, const Datum *values,
 									const bool *isnull, Datum *coded);
 
+/* No code */
 #define GPB_NO_CODE		0xFFFFFFFF
+/* In an entry: the value is in the table's row alone */
+#define GPB_ELSEWHERE	0xFFFFFFFE
+
+/*
+ * The INCLUDE columns, as bits, of which an entry may have a value that is elsewhere, of all entries
+ * whose rows a snapshot sees that was taken before.  No page may be locked.
+ */
+extern uint32 gpb_dictionary_elsewhere(Relation index, const GpbLayout *layout);
+
+/*
+ * A column, counted from 1, of the row that an entry leads to, as the snapshot sees it; the value is
+ * copied.  Returns false if the snapshot does not see the row.  The column is no expression.
+ */
+extern bool gpb_value_elsewhere(Relation heap, Relation index, Snapshot snapshot, ItemPointer tid,
+								int attno, Datum *value, bool *isnull);
+/* Likewise, of an entry whose row the snapshot is known to see */
+extern Datum gpb_seen_value_elsewhere(Relation heap, Relation index, Snapshot snapshot,
+									  const char *row, int attno, bool *isnull);
+
+#ifdef GPB_HOLD_POINTS
+extern int	gpb_dictionary_codes;	/* a setting of tests */
+#else
+#define gpb_dictionary_codes	GPB_DICTIONARY_CODES
+#endif
 
 /* The code of a value of an INCLUDE column, counted from 0; GPB_NO_CODE if no page has it. */
 extern uint32 gpb_dictionary_code(Relation index, GpbDictionary *dictionary, int column,
@@ -156,6 +183,7 @@ struct GpbDictionary
 	GpbDictionaryCopy *copy;
 	uint32		ncodes;			/* the copy had at least so many when this backend looked last */
 	int			pinned;			/* place of the shared copy that stays for us; -1: there is none */
+	uint32		elsewhere;		/* columns of which the pages say that values are elsewhere */
 	uint32		share_from;		/* codes of our own copy from which on we ask for a shared one */
 	MemoryContext context;		/* of this, and of the copy if that is ours */
 	BlockNumber *block;			/* blocks that were read into our own copy */
@@ -227,19 +255,21 @@ gpb_dictionary_value(Relation index, GpbDictionary *dictionary, int column, uint
 
 /*
  * Like gpb_entry_datum(), but what that has a code for becomes the value.  dictionary is NULL if
- * the index has none.
+ * the index has none.  The snapshot sees the entry's row.
  */
 static inline Datum
-gpb_entry_value(Relation index, const GpbLayout *layout, GpbDictionary *dictionary, GpbKey key,
-				const char *row, int attno, bool *isnull)
+gpb_entry_value(Relation heap, Relation index, Snapshot snapshot, const GpbLayout *layout,
+				GpbDictionary *dictionary, GpbKey key, const char *row, int attno, bool *isnull)
 {
 	Datum		value = gpb_entry_datum(layout, key, row, attno, isnull);
 
-	if (dictionary != NULL && !*isnull &&
-		gpb_column_coding(layout, attno - 1) == GPB_CODING_DICTIONARY)
-		value = gpb_dictionary_value(index, dictionary, attno - 1 - gpb_count_keys(layout),
-									 DatumGetUInt32(value));
-	return value;
+	if (dictionary == NULL || *isnull ||
+		gpb_column_coding(layout, attno - 1) != GPB_CODING_DICTIONARY)
+		return value;
+	if (unlikely(DatumGetUInt32(value) == GPB_ELSEWHERE))
+		return gpb_seen_value_elsewhere(heap, index, snapshot, row, attno, isnull);
+	return gpb_dictionary_value(index, dictionary, attno - 1 - gpb_count_keys(layout),
+								DatumGetUInt32(value));
 }
 
 /* ---- what dictionary_kept.c and dictionary_shared.c offer dictionary_page.c ---- */
@@ -278,12 +308,20 @@ extern void gpb_dictionary_page_init(Page page, BlockNumber left, uint32 code);
 extern void gpb_dictionary_read_on(Relation index, GpbDictionary *dictionary,
 								   const GpbLayout *layout);
 /*
- * Append a value that the copy lacks, unless somebody else has done so meanwhile.  The copy has it
- * afterwards.  layout as above.  No page may be locked.
+ * Append a value that the copy lacks, unless somebody else has done so meanwhile, or as many are
+ * there as can be.  The copy has all that the pages have then.  layout as above.  No page may be
+ * locked.
  */
 extern void gpb_dictionary_append(Relation index, GpbDictionary *dictionary,
 								  const GpbLayout *layout, int column, const char *bytes,
 								  int length);
+
+/*
+ * Have the pages say that a column, counted from 0, has a value that is elsewhere.  layout as
+ * above.  No page may be locked.
+ */
+extern void gpb_dictionary_note_elsewhere(Relation index, GpbDictionary *dictionary,
+										  const GpbLayout *layout, int column);
 
 extern void gpb_redo_dictionary_page(XLogReaderState *record);
 extern void gpb_redo_dictionary_value(XLogReaderState *record);

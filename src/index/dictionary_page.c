@@ -264,18 +264,6 @@ new_page(Relation index, Buffer last, uint32 code)
 	return buffer;
 }
 
-/* Raise an error: the index has all codes that there are. */
-static void
-refuse_value(Relation index)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("index \"%s\" cannot hold more than %d different values of variable width",
-					RelationGetRelationName(index), GPB_DICTIONARY_CODES),
-			 errhint("Leave columns with so many values out of the index.  If most of the values "
-					 "were deleted since the index was built, REINDEX it.")));
-}
-
 /*
  * Log and append a value, as it lies on the page, which is exclusively locked and has room.  Count
  * it in the metapage, which has all codes then, unless layout is NULL: the index is being built.
@@ -335,10 +323,9 @@ gpb_dictionary_append(Relation index, GpbDictionary *dictionary, const GpbLayout
 
 	GPB_HOLD("dictionary-before-append");
 	buffer = lock_last(index, dictionary, layout, BUFFER_LOCK_EXCLUSIVE);
-	if (gpb_dictionary_find(dictionary, column, bytes, length, hash) == GPB_NO_CODE)
+	if (dictionary->ncodes < gpb_dictionary_codes &&
+		gpb_dictionary_find(dictionary, column, bytes, length, hash) == GPB_NO_CODE)
 	{
-		if (dictionary->ncodes >= GPB_DICTIONARY_CODES)
-			refuse_value(index);
 		if (!page_has_room(BufferGetPage(buffer), size))
 		{
 			BlockNumber block = BufferGetBlockNumber(buffer);
@@ -356,6 +343,92 @@ gpb_dictionary_append(Relation index, GpbDictionary *dictionary, const GpbLayout
 		gpb_dictionary_read_on(index, dictionary, layout);
 	GPB_HOLD("dictionary-after-append");
 }
+
+/* ---- values that are elsewhere ---- */
+
+/* Log a page that was changed, all of it: this happens a few times in an index's life. */
+static void
+log_page(Relation index, Buffer buffer)
+{
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+		log_newpage_buffer(buffer, true);
+}
+
+/* The columns of which the first page, which is checked and locked, says that values are elsewhere */
+static uint32
+columns_of(Relation index, Buffer buffer)
+{
+	const char *fault = gpb_dictionary_page_fault(BufferGetPage(buffer));
+
+	if (fault != NULL)
+		gpb_corrupted(index, GPB_DICTIONARY_BLOCK, fault);
+	return (uint32) *gpb_elsewhere_columns(gpb_special(BufferGetPage(buffer)));
+}
+
+/*
+ * The first page says which columns; then the metapage says that there are some, and a build's at
+ * its end.  So no older state of one of them alone goes unnoticed, as with codes.
+ */
+void
+gpb_dictionary_note_elsewhere(Relation index, GpbDictionary *dictionary, const GpbLayout *layout,
+							  int column)
+{
+	uint32		bit = (uint32) 1 << column;
+	Buffer		buffer;
+
+	if ((dictionary->elsewhere & bit) != 0)
+		return;
+	buffer = gpb_pin(index, InvalidBuffer, GPB_DICTIONARY_BLOCK, NULL);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if ((columns_of(index, buffer) & bit) == 0)
+	{
+		START_CRIT_SECTION();
+		*gpb_elsewhere_columns(gpb_special(BufferGetPage(buffer))) |= bit;
+		log_page(index, buffer);
+		END_CRIT_SECTION();
+	}
+	UnlockReleaseBuffer(buffer);
+	if (layout != NULL)
+	{
+		buffer = gpb_lock_meta(index, layout, BUFFER_LOCK_EXCLUSIVE);
+		if (!gpb_meta_has_elsewhere(gpb_meta(BufferGetPage(buffer))))
+		{
+			START_CRIT_SECTION();
+			gpb_meta_set_elsewhere(gpb_meta(BufferGetPage(buffer)));
+			log_page(index, buffer);
+			END_CRIT_SECTION();
+		}
+		UnlockReleaseBuffer(buffer);
+	}
+	dictionary->elsewhere |= bit;
+}
+
+uint32
+gpb_dictionary_elsewhere(Relation index, const GpbLayout *layout)
+{
+	bool		expected = false;
+	uint32		columns;
+	Buffer		buffer;
+	GpbMeta		meta;
+
+	/* The metapage first: it says so last. */
+	if (layout != NULL)
+	{
+		gpb_read_meta(index, layout, &meta);
+		expected = gpb_meta_has_elsewhere(&meta);
+	}
+	buffer = gpb_pin(index, InvalidBuffer, GPB_DICTIONARY_BLOCK, NULL);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	columns = columns_of(index, buffer);
+	UnlockReleaseBuffer(buffer);
+	if (expected && columns == 0)
+		gpb_corrupted(index, GPB_DICTIONARY_BLOCK,
+					  "the dictionary knows nothing of values that the metapage says are elsewhere");
+	return columns;
+}
+
+/* ---- the first page ---- */
 
 void
 gpb_dictionary_create(Relation index)

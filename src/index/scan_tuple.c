@@ -42,6 +42,7 @@ struct GpbFormer
 		bool		is_coded;	/* the value has not the bytes that the entry has */
 	}			column[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
 	bool		is_variable;	/* values have no fixed place */
+	bool		lacks;			/* the tuple lacks a value that is elsewhere */
 	char		tuple[FLEXIBLE_ARRAY_MEMBER] pg_attribute_aligned(8);
 };
 
@@ -226,14 +227,25 @@ store_numeric(GpbFormer *former, GpbKey key, const char *row, int c, Size offset
 	return offset + length;
 }
 
-/* Store a value of the dictionary, with the shortest header, as core does where it can. */
+/*
+ * Store a value of the dictionary, with the shortest header, as core does where it can.  Of a value
+ * that is elsewhere there is an empty one.
+ */
 static Size
 store_dictionary(GpbFormer *former, uint32 code, int column, Size offset)
 {
-	struct varlena *value = (struct varlena *)
-		DatumGetPointer(gpb_dictionary_value(former->index, former->dictionary, column, code));
-	int			length = VARSIZE(value) - VARHDRSZ;
+	struct varlena *value;
+	int			length;
 
+	if (unlikely(code == GPB_ELSEWHERE))
+	{
+		former->lacks = true;
+		SET_VARSIZE_SHORT(former->tuple + offset, VARHDRSZ_SHORT);
+		return offset + VARHDRSZ_SHORT;
+	}
+	value = (struct varlena *)
+		DatumGetPointer(gpb_dictionary_value(former->index, former->dictionary, column, code));
+	length = VARSIZE(value) - VARHDRSZ;
 	if (VARATT_CAN_MAKE_SHORT(value))
 	{
 		SET_VARSIZE_SHORT(former->tuple + offset, VARHDRSZ_SHORT + length);
@@ -257,6 +269,7 @@ form_variable(GpbFormer *former, GpbKey key, const char *row)
 								 (has_nulls ? sizeof(IndexAttributeBitMapData) : 0));
 	Size		offset = skip_to(former, 0, start);
 
+	former->lacks = false;
 	for (int c = 0; c < former->ncolumns; c++)
 	{
 		GpbCoding	coding = gpb_column_coding(layout, c);
@@ -276,7 +289,8 @@ form_variable(GpbFormer *former, GpbKey key, const char *row)
 	offset = skip_to(former, offset, MAXALIGN(offset));
 	Assert(offset <= former->room);
 	((IndexTuple) former->tuple)->t_info = (unsigned short) offset |
-		(has_nulls ? INDEX_NULL_MASK : 0) | INDEX_VAR_MASK;
+		(has_nulls ? INDEX_NULL_MASK : 0) | INDEX_VAR_MASK |
+		(former->lacks ? GPB_TUPLE_LACKS : 0);
 }
 
 /* Form the tuple of an entry in which some value is NULL. */

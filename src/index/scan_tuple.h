@@ -8,6 +8,10 @@
 #ifndef GPB_SCAN_TUPLE_H
 #define GPB_SCAN_TUPLE_H
 
+#include "compat.h"
+
+#include "access/itup.h"
+
 #include "index/index.h"
 
 typedef struct GpbFormer GpbFormer;
@@ -18,7 +22,11 @@ typedef struct GpbFormer GpbFormer;
  */
 extern GpbFormer *gpb_former_create(Relation index, const GpbLayout *layout,
 									MemoryContext context);
-/* Form the tuple of an entry.  It is valid until the next one is formed. */
+/*
+ * Form the tuple of an entry.  It is valid until the next one is formed.  In t_info it has
+ * GPB_TUPLE_LACKS if it has empty values for such as are elsewhere.
+ */
+#define GPB_TUPLE_LACKS		INDEX_AM_RESERVED_BIT
 extern IndexTuple gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row,
 								   ItemPointer tid);
 

@@ -254,9 +254,14 @@ reads_codes(const GpbProgramBuilder *builder, const GpbProgram *program)
 }
 
 bool
-gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
+gpb_program_is_uncertain(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 {
 	return plan->program.ngroups > 0 || gpb_builder_can_fault(builder) ||
-		gpb_may_fail((Node *) plan->constants) || tables_may_be_long(plan) ||
-		reads_codes(builder, &plan->program);
+		gpb_may_fail((Node *) plan->constants) || tables_may_be_long(plan);
+}
+
+bool
+gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
+{
+	return gpb_program_is_uncertain(builder, plan) || reads_codes(builder, &plan->program);
 }

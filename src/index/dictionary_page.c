@@ -402,6 +402,7 @@ gpb_dictionary_note_elsewhere(Relation index, GpbDictionary *dictionary, const G
 		UnlockReleaseBuffer(buffer);
 	}
 	dictionary->elsewhere |= bit;
+	GPB_HOLD("dictionary-after-note");
 }
 
 uint32

@@ -90,14 +90,15 @@ $_->query_safe("PREPARE q AS $count"), $_->query_safe('EXECUTE q') for $reader, 
 # Sessions that come with new values, room for ten of them
 my $writers = gpb_start_pgbench($node, <<'SQL', '-c', 4);
 \set a random(1, 300)
-INSERT INTO t SELECT 3000 + :a, 'new ' || :a, CASE WHEN :a % 3 = 0 THEN repeat('b', 3000) END, i FROM generate_series(1, 5) i;
-UPDATE t SET v = v + 1 WHERE k = 3000 + :a;
-DELETE FROM t WHERE k = 3000 + :a + 1;
+\set k 10000 * (:client_id + 1) + :a
+INSERT INTO t SELECT :k, 'new ' || :a, CASE WHEN :a % 3 = 0 THEN repeat('b', 3000) END, i FROM generate_series(1, 5) i;
+UPDATE t SET v = v + 1 WHERE k = :k;
+DELETE FROM t WHERE k = :k + 1;
 SQL
 my $checks = gpb_start_pgbench($node, <<'SQL', '-c', 2);
 SELECT gpubtree_check('t_k', false);
-SELECT 1 / (count(*) = 0)::int FROM t WHERE k > 3000 AND a <> 'new ' || k - 3000;
-SELECT 1 / (count(*) = count(DISTINCT k))::int FROM (SELECT a, min(k) AS k FROM t WHERE k > 3000 GROUP BY a) q;
+SELECT 1 / (count(*) = 0)::int FROM t WHERE k > 9999 AND a <> 'new ' || k % 10000;
+SELECT 1 / (count(*) = count(DISTINCT k))::int FROM (SELECT a, min(k) % 10000 AS k FROM t WHERE k > 9999 GROUP BY a) q;
 SQL
 gpb_go_on($node, 2, 'SELECT count(DISTINCT a) > 150 FROM t');
 ok(gpb_end_pgbench($_), 'sessions beside writers') for $checks, $writers;

@@ -175,7 +175,8 @@ typedef struct GpbDictionaryValue
 /*
  * Codes that the pages of the dictionary have at least, so that a dictionary that ends before them
  * is known to be damaged.  0 in an index that has no dictionary, or to which no value came since it
- * was built by a gpubtree that did not count.  Less than three bytes are enough for GPB_DICTIONARY_CODES.
+ * was built by a gpubtree that did not count.  Less than three bytes are enough for
+ * GPB_DICTIONARY_CODES.
  */
 #define GPB_META_ELSEWHERE	0x80	/* in the last byte */
 GPB_FN uint32

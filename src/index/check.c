@@ -179,7 +179,7 @@ check_elsewhere(GpbCheck *check, BlockNumber block, int i, int c)
 	if ((check->elsewhere >> c & 1) == 0)
 		check->elsewhere = gpb_dictionary_elsewhere(check->index, &check->layout);
 	if ((check->elsewhere >> c & 1) == 0)
-		damaged(check, block, "the value of an entry is elsewhere, and the dictionary does not know",
+		damaged(check, block, "a value is elsewhere, and the dictionary does not know",
 				"Entry %d, INCLUDE column %d.", i, c + 1);
 }
 

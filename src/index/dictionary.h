@@ -89,14 +89,14 @@ extern Datum *gpb_dictionary_recode(Relation index, const GpbLayout *layout, con
 #define GPB_ELSEWHERE	0xFFFFFFFE
 
 /*
- * The INCLUDE columns, as bits, of which an entry may have a value that is elsewhere, of all entries
- * whose rows a snapshot sees that was taken before.  No page may be locked.
+ * The INCLUDE columns, as bits, of which an entry may have a value that is elsewhere, of all
+ * entries whose rows a snapshot sees that was taken before.  No page may be locked.
  */
 extern uint32 gpb_dictionary_elsewhere(Relation index, const GpbLayout *layout);
 
 /*
- * A column, counted from 1, of the row that an entry leads to, as the snapshot sees it; the value is
- * copied.  Returns false if the snapshot does not see the row.  The column is no expression.
+ * A column, counted from 1, of the row that an entry leads to, as the snapshot sees it; the value
+ * is copied.  Returns false if the snapshot does not see the row.  The column is no expression.
  */
 extern bool gpb_value_elsewhere(Relation heap, Relation index, Snapshot snapshot, ItemPointer tid,
 								int attno, Datum *value, bool *isnull);

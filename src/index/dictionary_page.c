@@ -355,7 +355,9 @@ log_page(Relation index, Buffer buffer)
 		log_newpage_buffer(buffer, true);
 }
 
-/* The columns of which the first page, which is checked and locked, says that values are elsewhere */
+/*
+ * The columns of which the first page, which is checked and locked, says that values are elsewhere
+ */
 static uint32
 columns_of(Relation index, Buffer buffer)
 {

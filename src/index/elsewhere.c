@@ -4,8 +4,8 @@
  *	  Values that an entry has not, from the row that it leads to.
  *
  * The row is fetched by the entry's TID with a snapshot.  If the snapshot sees it, nothing removes
- * it, and its TID is nobody else's, as long as the snapshot is used.  INCLUDE columns are columns of
- * the index, so all versions of a HOT chain have equal values in them.
+ * it, and its TID is nobody else's, as long as the snapshot is used.  INCLUDE columns are columns
+ * of the index, so all versions of a HOT chain have equal values in them.
  *
  *-------------------------------------------------------------------------
  */

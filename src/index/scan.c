@@ -569,8 +569,9 @@ locator_tid(IndexScanDesc scan, uint64 locator, ItemPointer tid)
 }
 
 /*
- * Set xs_hitup to a tuple like xs_itup, with the values that this lacks, from the entry's row in the
- * table.  Returns false if the scan's snapshot does not see the row: the caller wants none then.
+ * Set xs_hitup to a tuple like xs_itup, with the values that this lacks, from the entry's row in
+ * the table.  Returns false if the scan's snapshot does not see the row: the caller wants none
+ * then.
  */
 static bool
 scan_complete_tuple(IndexScanDesc scan)

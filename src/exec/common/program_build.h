@@ -151,7 +151,9 @@ typedef struct GpbProgramConstants
 	uint32		columns;		/* INCLUDE columns whose words the program reads, as bits */
 } GpbProgramConstants;
 
-/* The INCLUDE columns whose words a program reads, as bits; whether they are NULL does not count. */
+/*
+ * The INCLUDE columns whose words a program reads, as bits; whether they are NULL does not count.
+ */
 extern uint32 gpb_program_columns(const GpbProgram *program);
 
 /* The executor's parameters in an expression, or in a List of such */

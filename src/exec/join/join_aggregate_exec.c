@@ -114,9 +114,9 @@ report_no_answer(const GpbJoinAggregateScan *scan, const char *why)
 }
 
 /*
- * What answers the node's batches, made when first needed; NULL if the node gives up.  A program is bound once: its constants
- * are the same in each execution of the node, and no row that the snapshot sees has a code that the
- * dictionary gets later.
+ * What answers the node's batches, made when first needed; NULL if the node gives up.  A program is
+ * bound once: its constants are the same in each execution of the node, and no row that the
+ * snapshot sees has a code that the dictionary gets later.
  */
 static GpbRangeTotals *
 join_aggregate_totals(GpbJoinAggregateScan *scan)

@@ -46,10 +46,10 @@ typedef struct GpbJoinAggregatePath
 /* ---- path ---- */
 
 /*
- * Find how an index answers the aggregates: fill in the items and the program, if they take one, and
- * the ordinary path that takes over where values are elsewhere.  Returns false if there is none, or
- * if the program may give up once the outer plan is read: that may be of a kind that is not read
- * twice.
+ * Find how an index answers the aggregates: fill in the items and the program, if they take one,
+ * and the ordinary path that takes over where values are elsewhere.  Returns false if there is
+ * none, or if the program may give up once the outer plan is read: that may be of a kind that is
+ * not read twice.
  */
 static bool
 match_aggregates(PlannerInfo *root, RelOptInfo *grouped_rel, RelOptInfo *outerrel,

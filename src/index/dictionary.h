@@ -158,6 +158,7 @@ typedef struct GpbDictionaryCopy
 	int			place;			/* of the shared copy (dictionary_shared.c) */
 	MemoryContext context;		/* of a backend's copy */
 	uint32		columns;		/* bit c: INCLUDE column c has codes */
+	uint32		expected;		/* values that the pages had when the copy was begun, or 0 */
 	pg_atomic_uint32 ncodes;	/* read so far */
 
 	/* How far the pages were read: all those before "last", and of that up to "offset" */
@@ -286,8 +287,9 @@ extern void gpb_dictionary_leave_shared(Relation index, GpbDictionary *dictionar
 
 /*
  * The shared copy of an index, pinned, which may have no values yet; NULL if there can be none.
+ * codes is how many are to be expected, or 0.
  */
-extern GpbDictionaryCopy *gpb_shared_pin(Relation index, uint32 columns);
+extern GpbDictionaryCopy *gpb_shared_pin(Relation index, uint32 columns, uint32 codes);
 extern void gpb_shared_unpin(int place);
 /* Note that this shared copy can get no more values. */
 extern void gpb_shared_exhausted(int place);

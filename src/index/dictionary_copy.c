@@ -15,6 +15,7 @@
 #include "compat.h"
 
 #include "common/hashfn.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "index/dictionary.h"
@@ -109,11 +110,11 @@ get_piece(GpbDictionaryCopy *copy)
 		gpb_shared_piece(copy->place);
 }
 
-/* Make room for one more bucket; false if there is no memory. */
+/* Make room for this bucket; false if there is no memory. */
 static bool
-reserve_bucket(GpbDictionaryCopy *copy)
+reserve_bucket(GpbDictionaryCopy *copy, uint32 bucket)
 {
-	uint32		piece = copy->nbuckets / GPB_BUCKETS_IN_PIECE;
+	uint32		piece = bucket / GPB_BUCKETS_IN_PIECE;
 
 	if (copy->bucket[piece] == NULL)
 		copy->bucket[piece] = get_piece(copy);
@@ -149,15 +150,23 @@ add_bucket(GpbDictionaryCopy *copy)
 	}
 }
 
-/* Make the buckets of a copy without values; false if there is no memory. */
+/*
+ * Make the buckets of a copy without values, one for each that is expected, so that none is split
+ * while these come; false if there is no memory.
+ */
 static bool
 first_buckets(GpbDictionaryCopy *copy)
 {
-	if (!reserve_bucket(copy))
-		return false;
-	copy->nbuckets = GPB_FIRST_BUCKETS;
-	copy->bucket_mask = GPB_FIRST_BUCKETS - 1;
-	memset(copy->bucket[0], 0, sizeof(uint32) * GPB_FIRST_BUCKETS);
+	uint32		n = Max(Min(copy->expected, GPB_DICTIONARY_CODES), GPB_FIRST_BUCKETS);
+
+	for (uint32 bucket = 0; bucket < n; bucket++)
+	{
+		if (bucket % GPB_BUCKETS_IN_PIECE == 0 && !reserve_bucket(copy, bucket))
+			return false;
+		*bucket_at(copy, bucket) = 0;
+	}
+	copy->nbuckets = n;
+	copy->bucket_mask = pg_nextpower2_32(n) - 1;
 	return true;
 }
 
@@ -190,7 +199,7 @@ gpb_copy_add(GpbDictionaryCopy *copy, int column, const char *bytes, int length)
 		return GPB_ADDED_BEFORE;
 	Assert(code < GPB_DICTIONARY_CODES);
 	if ((copy->nbuckets == 0 && !first_buckets(copy)) ||
-		(copy->nbuckets == code && !reserve_bucket(copy)) ||
+		(copy->nbuckets == code && !reserve_bucket(copy, code)) ||
 		!reserve_value(copy, code, size))
 		return GPB_ADDED_NOWHERE;
 

@@ -154,9 +154,9 @@ counted_codes(Relation index)
  * is small.
  */
 static void
-use_shared(Relation index, GpbDictionary *dictionary)
+use_shared(Relation index, GpbDictionary *dictionary, uint32 codes)
 {
-	GpbDictionaryCopy *copy = gpb_shared_pin(index, coded_columns(index));
+	GpbDictionaryCopy *copy = gpb_shared_pin(index, coded_columns(index), codes);
 
 	if (copy == NULL)
 		return;
@@ -275,13 +275,13 @@ kept_of_file(GpbKeptDictionary *kept, Relation index)
 static GpbDictionary *
 first_use(Relation index)
 {
-	bool		share = may_share(index) && counted_codes(index) >= gpb_shared_codes;
+	uint32		codes = may_share(index) ? counted_codes(index) : 0;
 	/* Nothing below raises an error once there is a pin. */
 	GpbDictionary *dictionary = begin(index, CurrentMemoryContext);
 	GpbKeptDictionary *kept = find_kept(RelationGetRelid(index));
 
-	if (share)
-		use_shared(index, dictionary);
+	if (codes >= Max(gpb_shared_codes, 1))
+		use_shared(index, dictionary, codes);
 	if (dictionary->copy == NULL)
 		begin_copy(index, dictionary);
 	MemoryContextSetParent(dictionary->context, TopMemoryContext);
@@ -301,7 +301,7 @@ gpb_dictionary(Relation index)
 	{
 		dictionary->share_from = 2 * dictionary->ncodes;
 		if (may_share(index))
-			use_shared(index, dictionary);
+			use_shared(index, dictionary, dictionary->ncodes);
 	}
 	return dictionary;
 }

@@ -198,7 +198,7 @@ find_place(const GpbSharedFile *file)
 
 /* Take a place that is free, or is made so; NULL if there is none. */
 static GpbSharedPlace *
-take_place(const GpbSharedFile *file, uint32 columns)
+take_place(const GpbSharedFile *file, uint32 columns, uint32 codes)
 {
 	do
 	{
@@ -215,6 +215,7 @@ take_place(const GpbSharedFile *file, uint32 columns)
 			gpb_copy_begin(&place->copy,
 						   &GetNamedLWLockTranche(GPB_DICTIONARY_TRANCHE)[1 + i].lock, i, NULL,
 						   columns);
+			place->copy.expected = codes;
 			return place;
 		}
 	} while (evict_place());
@@ -225,7 +226,7 @@ take_place(const GpbSharedFile *file, uint32 columns)
 
 /* Raises no error after the pin. */
 GpbDictionaryCopy *
-gpb_shared_pin(Relation index, uint32 columns)
+gpb_shared_pin(Relation index, uint32 columns, uint32 codes)
 {
 	HeapTuple	tuple;
 	GpbSharedFile file = {0};
@@ -251,7 +252,7 @@ gpb_shared_pin(Relation index, uint32 columns)
 		place = NULL;
 	}
 	if (place == NULL)
-		place = take_place(&file, columns);
+		place = take_place(&file, columns, codes);
 	if (place != NULL && place->exhausted > 0)
 		place = NULL;
 	if (place != NULL)

@@ -301,6 +301,109 @@ INSERT INTO titled VALUES (6, repeat('x', 2700));
 INSERT INTO titled VALUES (7, repeat('x', 2701));
 INSERT INTO titled VALUES (7, repeat('x', 1000000));
 SELECT k, length(t) FROM titled WHERE k > 5;
+SELECT gpubtree_check('titled_k', true);
+
+-- Values beyond the limits: the same rows by our nodes, by core's plans over the index, by the table
+CREATE FUNCTION ways(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	node text;
+	line text;
+	ours text;
+	cores text;
+	tables text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		node := COALESCE(node, substring(line FROM 'Gpubtree\w+'));
+		node := node || COALESCE(substring(line FROM ' Gave Up: .*'), '');
+	END LOOP;
+	query := 'SELECT count(*) || '' '' || md5(array_agg(r::text ORDER BY r::text COLLATE "C")::text) FROM (' ||
+		query || ') r';
+	EXECUTE query INTO ours;
+	SET LOCAL gpubtree.enabled = off;
+	EXECUTE query INTO cores;
+	SET LOCAL enable_seqscan = on;
+	SET LOCAL enable_indexscan = off;
+	SET LOCAL enable_indexonlyscan = off;
+	EXECUTE query INTO tables;
+	SET LOCAL enable_seqscan = off;
+	SET LOCAL enable_indexscan = on;
+	SET LOCAL enable_indexonlyscan = on;
+	SET LOCAL gpubtree.enabled = on;
+	IF ours <> tables OR cores <> tables THEN
+		RAISE 'other rows: %, %, % for %', ours, cores, tables, query;
+	END IF;
+	RETURN COALESCE(node, 'core');
+END
+$$;
+CREATE TABLE texts (k integer, a text, b varchar, v integer);
+INSERT INTO texts SELECT i, 'a' || i % 50, 'b' || i % 7, i FROM generate_series(1, 8000) i;
+CREATE INDEX texts_k ON texts USING gpubtree (k) INCLUDE (a, b, v);
+CREATE TABLE keys AS SELECT i * 50 AS w FROM generate_series(1, 120) i;
+VACUUM ANALYZE texts, keys;
+CREATE TABLE asked (number serial, query text);
+INSERT INTO asked (query) VALUES
+	('SELECT count(*), count(DISTINCT a), min(a), max(a), max(b), count(b) FROM texts WHERE k BETWEEN 10 AND 7900'),
+	('SELECT a, count(*), sum(v) FROM texts WHERE k BETWEEN 10 AND 7900 GROUP BY a'),
+	('SELECT b, min(a COLLATE "C"), sum(v) FROM texts WHERE k BETWEEN 10 AND 7900 GROUP BY b'),
+	('SELECT count(*), sum(v) FROM texts WHERE k BETWEEN 10 AND 7900 AND a = repeat(''long 2'', 1000)'),
+	('SELECT count(*), sum(v) FROM texts WHERE k BETWEEN 10 AND 7900 AND a <> ''a7'''),
+	('SELECT count(*), sum(v) FROM texts WHERE k BETWEEN 10 AND 7900 AND a LIKE ''long%'''),
+	('SELECT count(*), sum(v) FROM texts WHERE k BETWEEN 10 AND 7900 AND b IS NULL'),
+	('SELECT k, a, b FROM texts WHERE k BETWEEN 10 AND 7900 AND length(a) > 100'),
+	('SELECT k, a, b FROM texts WHERE k BETWEEN 10 AND 7900 AND (a = repeat(''long 2'', 1000) OR v % 100 = 3)'),
+	('SELECT k, a, b, v FROM texts WHERE k = 4000'),
+	('SELECT k, b FROM texts WHERE k > 3990 ORDER BY k DESC LIMIT 5000'),
+	('SELECT w, a, b FROM keys JOIN texts ON k = w'),
+	('SELECT w, b FROM keys JOIN texts ON k = w AND a LIKE ''%ong%'''),
+	('SELECT min(a), max(a COLLATE "C"), count(*) FROM keys JOIN texts ON k = w'),
+	('SELECT w, max(a), count(DISTINCT b) FROM keys JOIN texts ON k BETWEEN w AND w + 10 GROUP BY w'),
+	('SELECT w, (SELECT max(a) FROM texts WHERE k BETWEEN w AND w + 10) FROM keys');
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SET plan_cache_mode = force_generic_plan;
+PREPARE of_all AS SELECT md5(max(a)), count(DISTINCT a), max(length(b)) FROM texts WHERE k BETWEEN 10 AND 7900;
+PREPARE of_keys AS SELECT md5(min(a)), md5(max(a)) FROM keys JOIN texts ON k = w;
+EXECUTE of_all;
+EXECUTE of_keys;
+INSERT INTO texts SELECT 4000 + i, repeat('long ' || i, 1000), 'b', i FROM generate_series(0, 4) i;
+INSERT INTO texts SELECT 5000 + i, repeat('x', 2000), repeat('y', 2000), i FROM generate_series(1, 50) i;
+INSERT INTO texts SELECT 6000, (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 1000) i), NULL, 1;
+BEGIN;
+INSERT INTO texts SELECT 6000, repeat('undone', 1000), 'b', 1;
+ROLLBACK;
+EXECUTE of_all;
+EXECUTE of_keys;
+SELECT number, ways(query) FROM asked ORDER BY number;
+SELECT gpubtree_check('texts_k', true);
+-- Rows not seen; HOT; serializable; backwards
+UPDATE texts SET v = v + 1 WHERE k = 4001;
+UPDATE texts SET a = a || '!' WHERE k = 4002;
+DELETE FROM texts WHERE k = 4003;
+SELECT count(DISTINCT ways(query)) > 5 FROM asked;
+VACUUM texts;
+SELECT count(DISTINCT ways(query)) > 5 FROM asked;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT count(DISTINCT ways(query)) > 5 FROM asked;
+COMMIT;
+SET gpubtree.enabled = off;
+BEGIN;
+DECLARE c SCROLL CURSOR FOR SELECT k, left(a, 6), length(a), left(b, 2) FROM texts WHERE k BETWEEN 3999 AND 4003 ORDER BY k;
+FETCH ALL FROM c;
+FETCH BACKWARD ALL FROM c;
+COMMIT;
+RESET gpubtree.enabled;
+-- A build
+REINDEX INDEX texts_k;
+SELECT gpubtree_check('texts_k', true);
+SELECT count(DISTINCT ways(query)) > 5 FROM asked;
+DELETE FROM texts WHERE length(a) + COALESCE(length(b), 0) > 2700;
+REINDEX INDEX texts_k;
+SELECT number, ways(query) FROM asked WHERE number IN (2, 14) ORDER BY 1;
+RESET plan_cache_mode;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+DROP TABLE texts, keys, asked;
+DROP FUNCTION ways;
 
 -- Unlogged tables
 CREATE UNLOGGED TABLE unlogged (k integer, name text);

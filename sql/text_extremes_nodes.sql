@@ -250,6 +250,16 @@ ANALYZE sold;
 SELECT same_rows('SELECT id, min(product) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id');
 SELECT same_rows('SELECT date_trunc(''day'', t), max(product) FROM sold GROUP BY 1');
 
+-- A value that is too long for the dictionary: the ordinary plan answers
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
+BEGIN;
+INSERT INTO sold (t, k, product) SELECT '2026-02-28', min(w), repeat('~~~', 1000) FROM wanted;
+SELECT number, same_rows('SELECT ' || query) FROM joined WHERE number IN (1, 2, 10, 13) ORDER BY 1;
+SELECT same_rows('SELECT date_trunc(''day'', t), max(product) FROM sold GROUP BY 1');
+SELECT same_rows('SELECT s, (SELECT max(product) FROM wanted JOIN sold ON k = w WHERE g > s) FROM generate_series(1, 3) s');
+ROLLBACK;
+SELECT set_config(name, 'on', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
+
 -- Who may execute what
 CREATE ROLE nobody_of_texts;
 GRANT SELECT ON sold, ranges, wanted TO nobody_of_texts;

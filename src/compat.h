@@ -38,6 +38,8 @@
 #define RelFileNode RelFileLocator
 #define RelFileNodeEquals RelFileLocatorEquals
 #define rd_node rd_locator
+#define rd_newRelfilenodeSubid rd_newRelfilelocatorSubid
+#define rd_firstRelfilenodeSubid rd_firstRelfilelocatorSubid
 #define spcNode spcOid
 #define dbNode dbOid
 #define relNode relNumber

@@ -17,6 +17,7 @@
 #include "engine/settled_pages.h"
 #include "exec/exec.h"
 #include "hold.h"
+#include "index/dictionary.h"
 #include "index/index.h"
 #include "mirror/mirror.h"
 #include "sql/sql.h"
@@ -41,7 +42,7 @@ void		_PG_init(void);
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
 
-/* shmem_request_hook: ask for the shared memory of the mirror and of the settled pages. */
+/* shmem_request_hook: ask for shared memory, of the mirror, settled pages and dictionaries. */
 static void
 shmem_request(void)
 {
@@ -49,6 +50,7 @@ shmem_request(void)
 		previous_shmem_request_hook();
 	gpb_mirror_request_shmem();
 	gpb_settled_request_shmem();
+	gpb_dictionary_request_shmem();
 }
 
 /* shmem_startup_hook: create what shmem_request() asked for, or attach to it. */
@@ -59,6 +61,7 @@ shmem_startup(void)
 		previous_shmem_startup_hook();
 	gpb_mirror_init_shmem();
 	gpb_settled_init_shmem();
+	gpb_dictionary_init_shmem();
 }
 
 /*
@@ -79,6 +82,7 @@ _PG_init(void)
 	gpb_init_options();
 	gpb_mirror_define_settings();
 	gpb_settled_define_settings();
+	gpb_dictionary_define_settings();
 	gpb_watch_builds();
 	gpb_sort_device = &sort_device;
 	gpb_exec_init();
@@ -98,6 +102,12 @@ _PG_init(void)
 	gpb_hold_number("gpubtree.piece_records",
 					"Records of a piece of a build that the device sorts, at most.",
 					&gpb_piece_records);
+	gpb_hold_number("gpubtree.dictionary_codes", "Values of a dictionary, at most.",
+					&gpb_dictionary_codes);
+	gpb_hold_number("gpubtree.shared_codes", "Codes from which on a dictionary is shared.",
+					&gpb_shared_codes);
+	gpb_hold_number("gpubtree.shared_pieces", "Pieces of memory of a shared dictionary, at most.",
+					&gpb_shared_pieces);
 	gpb_hold_number("gpubtree.shared_bits", "Bytes of visibility bits that are shared, at most.",
 					&gpb_shared_bits);
 #endif

@@ -175,12 +175,15 @@ typedef struct GpbDictionaryValue
 /*
  * Codes that the pages of the dictionary have at least, so that a dictionary that ends before them
  * is known to be damaged.  0 in an index that has no dictionary, or to which no value came since it
- * was built by a gpubtree that did not count.  The three bytes are enough for GPB_DICTIONARY_CODES.
+ * was built by a gpubtree that did not count.  Less than three bytes are enough for
+ * GPB_DICTIONARY_CODES.
  */
+#define GPB_META_ELSEWHERE	0x80	/* in the last byte */
 GPB_FN uint32
 gpb_meta_codes(const GpbMeta *meta)
 {
-	return meta->codes[0] | (uint32) meta->codes[1] << 8 | (uint32) meta->codes[2] << 16;
+	return meta->codes[0] | (uint32) meta->codes[1] << 8 |
+		(uint32) (meta->codes[2] & ~GPB_META_ELSEWHERE) << 16;
 }
 
 GPB_FN void
@@ -188,7 +191,30 @@ gpb_meta_set_codes(GpbMeta *meta, uint32 codes)
 {
 	meta->codes[0] = (uint8) codes;
 	meta->codes[1] = (uint8) (codes >> 8);
-	meta->codes[2] = (uint8) (codes >> 16);
+	meta->codes[2] = (uint8) ((codes >> 16) | (meta->codes[2] & GPB_META_ELSEWHERE));
+}
+
+/* Has some entry a value that the dictionary has not?  See src/index/README. */
+GPB_FN bool
+gpb_meta_has_elsewhere(const GpbMeta *meta)
+{
+	return (meta->codes[2] & GPB_META_ELSEWHERE) != 0;
+}
+
+GPB_FN void
+gpb_meta_set_elsewhere(GpbMeta *meta)
+{
+	meta->codes[2] |= GPB_META_ELSEWHERE;
+}
+
+/*
+ * The INCLUDE columns of which some entry has a value that the dictionary has not, as bits: in the
+ * place of a lower bound's tie on the dictionary's first page.
+ */
+GPB_FN uint64 *
+gpb_elsewhere_columns(GpbPageSpecial *special)
+{
+	return &special->low_tie;
 }
 
 /*

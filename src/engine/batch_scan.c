@@ -217,7 +217,10 @@ batch_scan_add(GpbBatch *batch, GpbBatchScan *state, ItemPointer tid)
 	if (state->scan->xs_recheck)
 		elog(ERROR, "index \"%s\" returned a row to be rechecked",
 			 RelationGetRelationName(batch->index));
-	index_deform_tuple(state->scan->xs_itup, state->scan->xs_itupdesc, values, isnull);
+	if (state->scan->xs_hitup != NULL)
+		heap_deform_tuple(state->scan->xs_hitup, state->scan->xs_hitupdesc, values, isnull);
+	else
+		index_deform_tuple(state->scan->xs_itup, state->scan->xs_itupdesc, values, isnull);
 	if (gpb_layout_has_dictionary(&batch->program.layout))
 		words = gpb_dictionary_recode(batch->index, &batch->program.layout, values, isnull, coded);
 	gpb_entry_form(&batch->program.layout, words, isnull, tid, &entry);

@@ -557,7 +557,11 @@ gpb_load_end(GpbLoad *load, uint64 builder)
 	gpb_meta_init((Page) meta, &load->layout,
 				  load->level[load->nlevels - 1].block, load->nlevels - 1);
 	if (gpb_layout_has_dictionary(&load->layout))
+	{
 		gpb_meta_set_codes(gpb_meta((Page) meta), gpb_dictionary_built(load->index));
+		if (gpb_dictionary_elsewhere(load->index, NULL) != 0)
+			gpb_meta_set_elsewhere(gpb_meta((Page) meta));
+	}
 	gpb_meta_set_builder((Page) meta, builder);
 	finish_page(load, GPB_META_BLOCK, meta);
 	flush_finished(load);

@@ -43,6 +43,7 @@ typedef struct GpbCheck
 	Relation	index;
 	GpbLayout	layout;			/* a copy, since the relcache may free its own */
 	GpbDictionary *dictionary;	/* read by this check; NULL if the index has none */
+	uint32		elsewhere;		/* columns of which the dictionary says that values are elsewhere */
 	BufferAccessStrategy strategy;
 	BlockNumber nblocks;		/* length of the file when the check began */
 	BlockNumber length;			/* length of the file when it was last looked at */
@@ -171,6 +172,17 @@ reach(GpbCheck *check, BlockNumber block)
 
 /* ---- one page ---- */
 
+/* Require that the index says that INCLUDE column c has values that are elsewhere. */
+static void
+check_elsewhere(GpbCheck *check, BlockNumber block, int i, int c)
+{
+	if ((check->elsewhere >> c & 1) == 0)
+		check->elsewhere = gpb_dictionary_elsewhere(check->index, &check->layout);
+	if ((check->elsewhere >> c & 1) == 0)
+		damaged(check, block, "a value is elsewhere, and the dictionary does not know",
+				"Entry %d, INCLUDE column %d.", i, c + 1);
+}
+
 /* Check entry i of the cursor's leaf: its heap TID, its NULL bits, and its key. */
 static void
 check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
@@ -202,7 +214,9 @@ check_leaf_entry(GpbCheck *check, GpbCursor *cursor, int i)
 		if (layout->coding[c] != GPB_CODING_DICTIONARY || gpb_locator_column_is_null(locator, c))
 			continue;
 		code = (uint32) gpb_row_value(row, layout->offset[c], layout->kind[c]);
-		if (!gpb_dictionary_has(check->index, check->dictionary, c, code))
+		if (code == GPB_ELSEWHERE)
+			check_elsewhere(check, cursor->block, i, c);
+		else if (!gpb_dictionary_has(check->index, check->dictionary, c, code))
 			damaged(check, cursor->block, "an entry has a code that the dictionary lacks",
 					"Entry %d has code %u in INCLUDE column %d.", i, code, c + 1);
 	}
@@ -714,6 +728,7 @@ check_dictionary(GpbCheck *check)
 	int			n;
 
 	check->dictionary = NULL;
+	check->elsewhere = 0;
 	if (!gpb_layout_has_dictionary(&check->layout))
 		return;
 	check->dictionary = gpb_dictionary_read(check->index);

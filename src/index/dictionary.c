@@ -15,10 +15,14 @@
 #include "key_columns.h"
 #include "index/dictionary.h"
 
+#ifdef GPB_HOLD_POINTS
+int			gpb_dictionary_codes = GPB_DICTIONARY_CODES;
+#endif
+
 GpbDictionary *
 gpb_dictionary_read(Relation index)
 {
-	GpbDictionary *dictionary = gpb_dictionary_copy(index, CurrentMemoryContext);
+	GpbDictionary *dictionary = gpb_dictionary_begin(index, CurrentMemoryContext);
 
 	gpb_dictionary_read_on(index, dictionary, gpb_layout(index));
 	return dictionary;
@@ -28,29 +32,18 @@ bool
 gpb_dictionary_has(Relation index, GpbDictionary *dictionary, int column, uint32 code)
 {
 	if (unlikely(code >= dictionary->ncodes))
+		gpb_dictionary_look(dictionary);
+	if (unlikely(code >= dictionary->ncodes))
 		gpb_dictionary_read_on(index, dictionary, gpb_layout(index));
-	return code < dictionary->ncodes && dictionary->value[code].column == column;
+	return code < dictionary->ncodes && gpb_copied_value(dictionary->copy, code)->column == column;
 }
 
 Datum
-gpb_dictionary_value(Relation index, GpbDictionary *dictionary, int column, uint32 code)
+gpb_dictionary_read_value(Relation index, GpbDictionary *dictionary, int column, uint32 code)
 {
-	if (unlikely(!gpb_dictionary_has(index, dictionary, column, code)))
+	if (!gpb_dictionary_has(index, dictionary, column, code))
 		gpb_corrupted_index(index, "an entry has a code that the dictionary lacks");
-	return PointerGetDatum(dictionary->value[code].value);
-}
-
-/* Raise an error: the values of a row are too long. */
-static void
-refuse_length(Relation index, Size bytes)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("values of %zu bytes exceed the %d bytes that a row can have in the INCLUDE "
-					"columns of index \"%s\"", bytes, GPB_DICTIONARY_ROW_BYTES,
-					RelationGetRelationName(index)),
-			 errhint("Leave long values out of the index; INCLUDE columns of a type of variable "
-					 "width are for names and the like, of which many rows have the same.")));
+	return PointerGetDatum(gpb_copied_value(dictionary->copy, code)->header);
 }
 
 /*
@@ -67,7 +60,8 @@ code_of(Relation index, GpbDictionary *dictionary, const GpbLayout *layout, int 
 	uint32		hash = gpb_dictionary_hash(column, bytes, length);
 	uint32		code = gpb_dictionary_find(dictionary, column, bytes, length, hash);
 
-	if (unlikely(code == GPB_NO_CODE))
+	/* A copy of as many values as can be is complete. */
+	if (unlikely(code == GPB_NO_CODE && dictionary->ncodes < gpb_dictionary_codes))
 	{
 		gpb_dictionary_read_on(index, dictionary, layout);
 		code = gpb_dictionary_find(dictionary, column, bytes, length, hash);
@@ -95,24 +89,33 @@ static Datum *
 code_row(Relation index, const GpbLayout *layout, const Datum *values, const bool *isnull,
 		 Datum *coded, bool append, bool building)
 {
-	GpbDictionary *dictionary = gpb_dictionary(index);
+	GpbDictionary *dictionary = building ? gpb_dictionary_of_build(index) : gpb_dictionary(index);
 	int			nkeys = gpb_count_keys(layout);
 	Size		bytes = 0;
 
 	memcpy(coded, values, gpb_layout_columns(layout) * sizeof(Datum));
-	for (int c = 0; append && c < layout->ncolumns; c++)
-	{
-		if (layout->coding[c] == GPB_CODING_DICTIONARY && !isnull[nkeys + c])
-			bytes += toast_raw_datum_size(values[nkeys + c]) - VARHDRSZ;
-	}
-	if (bytes > GPB_DICTIONARY_ROW_BYTES)
-		refuse_length(index, bytes);
 	for (int c = 0; c < layout->ncolumns; c++)
 	{
-		if (layout->coding[c] == GPB_CODING_DICTIONARY && !isnull[nkeys + c])
-			coded[nkeys + c] = UInt32GetDatum(code_of(index, dictionary,
-													  building ? NULL : layout, c,
-													  values[nkeys + c], append));
+		Size		length;
+		uint32		code = GPB_NO_CODE;
+
+		if (layout->coding[c] != GPB_CODING_DICTIONARY || isnull[nkeys + c])
+			continue;
+		/* Which values are too long follows from the row: so whoever checks finds the same. */
+		length = toast_raw_datum_size(values[nkeys + c]) - VARHDRSZ;
+		if (bytes + length <= GPB_DICTIONARY_ROW_BYTES)
+		{
+			bytes += length;
+			code = code_of(index, dictionary, building ? NULL : layout, c, values[nkeys + c],
+						   append);
+		}
+		if (unlikely(code == GPB_NO_CODE))
+		{
+			code = GPB_ELSEWHERE;
+			if (append)
+				gpb_dictionary_note_elsewhere(index, dictionary, building ? NULL : layout, c);
+		}
+		coded[nkeys + c] = UInt32GetDatum(code);
 	}
 	return coded;
 }
@@ -134,10 +137,13 @@ gpb_dictionary_build(Relation index, const GpbLayout *layout, const Datum *value
 uint32
 gpb_dictionary_built(Relation index)
 {
-	GpbDictionary *dictionary = gpb_dictionary(index);
+	GpbDictionary *dictionary = gpb_dictionary_of_build(index);
+	uint32		codes;
 
 	gpb_dictionary_read_on(index, dictionary, NULL);
-	return dictionary->ncodes;
+	codes = dictionary->ncodes;
+	gpb_dictionary_forget(index);
+	return codes;
 }
 
 Datum *

@@ -3,9 +3,12 @@
  * dictionary.h
  *	  The dictionary of an index: values of variable width in INCLUDE columns, as codes.
  *
- *	dictionary.c		from values to codes, and back
- *	dictionary_page.c	the pages: reading, appending, WAL
- *	dictionary_copy.c	a backend's copy, in memory
+ *	dictionary.c			from values to codes, and back
+ *	dictionary_page.c		the pages: reading, appending, WAL
+ *	dictionary_copy.c		a copy in memory: values by code, codes by value
+ *	dictionary_kept.c		the copies that a backend uses
+ *	dictionary_shared.c		copies in shared memory
+ *	elsewhere.c				values that the dictionary has not
  *
  * A code is a number below GPB_DICTIONARY_CODES.  Each stands for one value of one column: its
  * bytes, which tell values apart as the equality of deterministic collations does.  Codes are given
@@ -20,47 +23,93 @@
 #ifndef GPB_DICTIONARY_H
 #define GPB_DICTIONARY_H
 
+#include "storage/lwlock.h"
+
 #include "index/index.h"
 
 typedef struct GpbDictionary GpbDictionary;
 
-/* ---- dictionary_copy.c ---- */
+/* ---- dictionary_kept.c ---- */
 
 /*
- * This backend's copy of an index's dictionary, with what the pages had at some moment since the
- * index was opened.  It stays valid as long as the index is open.
+ * The copy of an index's dictionary that this backend uses, with what the pages had at some moment
+ * since the index was opened: one in shared memory if there is one or can be.  It stays valid as
+ * long as the index is open.  No page may be locked.
  */
 extern GpbDictionary *gpb_dictionary(Relation index);
-/* Forget the copy, since the index is built anew in the same file. */
+/* Likewise, a copy of this backend alone, of an index that is being built. */
+extern GpbDictionary *gpb_dictionary_of_build(Relation index);
+/*
+ * Forget the copy that this backend uses, and the shared one, whoever uses that: the index is built
+ * anew in the same file, or its build has ended.
+ */
 extern void gpb_dictionary_forget(Relation index);
+
+/* ---- dictionary_shared.c ---- */
+
+extern void gpb_dictionary_define_settings(void);
+extern void gpb_dictionary_request_shmem(void);
+extern void gpb_dictionary_init_shmem(void);
+/* Drop the shared copies of a file, or of all files of a database.  No LWLock may be held. */
+extern void gpb_dictionary_drop_file(const RelFileNode *file);
+extern void gpb_dictionary_drop_database(Oid database);
+/* Has there ever been a shared copy?  Cheap. */
+extern bool gpb_dictionary_was_shared(void);
+
+#ifdef GPB_HOLD_POINTS
+/* Codes from which on a dictionary is shared; settings of tests */
+extern int	gpb_shared_codes;
+extern int	gpb_shared_pieces;
+#endif
 
 /* ---- dictionary.c ---- */
 
 /*
  * The values of a row, with codes in the place of values of the dictionary's columns, in "coded".
- * New values are appended to the dictionary.  Raises ERRCODE_PROGRAM_LIMIT_EXCEEDED if the row's
- * are too long, or too many values are there.  No page may be locked.
+ * New values are appended to the dictionary.  A value that is too long, or that comes when as many
+ * are there as can be, has GPB_ELSEWHERE, and the index says so before anybody finds the entry.  No
+ * page may be locked.
  */
 extern Datum *gpb_dictionary_encode(Relation index, const GpbLayout *layout, const Datum *values,
 									const bool *isnull, Datum *coded);
 /* Likewise, while the index is being built and has no metapage. */
 extern Datum *gpb_dictionary_build(Relation index, const GpbLayout *layout, const Datum *values,
 								   const bool *isnull, Datum *coded);
-/* The number of codes that a build has given, for the metapage */
+/*
+ * The number of codes that a build has given, for the metapage.  The build's copy is forgotten.
+ */
 extern uint32 gpb_dictionary_built(Relation index);
-/* Likewise, but nothing is appended: a value that is not there has code GPB_NO_CODE. */
+/* Likewise, but nothing is appended: a value that is not there has GPB_ELSEWHERE. */
 extern Datum *gpb_dictionary_recode(Relation index, const GpbLayout *layout, const Datum *values,
 									const bool *isnull, Datum *coded);
 
+/* No code */
 #define GPB_NO_CODE		0xFFFFFFFF
+/* In an entry: the value is in the table's row alone */
+#define GPB_ELSEWHERE	0xFFFFFFFE
 
 /*
- * The value of a code that an entry has in an INCLUDE column, counted from 0.  It lies in the
- * backend's copy, as a varlena with a header of 4 bytes.  Raises ERRCODE_INDEX_CORRUPTED if there
- * is no such code.  No page may be locked.
+ * The INCLUDE columns, as bits, of which an entry may have a value that is elsewhere, of all
+ * entries whose rows a snapshot sees that was taken before.  No page may be locked.
  */
-extern Datum gpb_dictionary_value(Relation index, GpbDictionary *dictionary, int column,
-								  uint32 code);
+extern uint32 gpb_dictionary_elsewhere(Relation index, const GpbLayout *layout);
+
+/*
+ * A column, counted from 1, of the row that an entry leads to, as the snapshot sees it; the value
+ * is copied.  Returns false if the snapshot does not see the row.  The column is no expression.
+ */
+extern bool gpb_value_elsewhere(Relation heap, Relation index, Snapshot snapshot, ItemPointer tid,
+								int attno, Datum *value, bool *isnull);
+/* Likewise, of an entry whose row the snapshot is known to see */
+extern Datum gpb_seen_value_elsewhere(Relation heap, Relation index, Snapshot snapshot,
+									  const char *row, int attno, bool *isnull);
+
+#ifdef GPB_HOLD_POINTS
+extern int	gpb_dictionary_codes;	/* a setting of tests */
+#else
+#define gpb_dictionary_codes	GPB_DICTIONARY_CODES
+#endif
+
 /* The code of a value of an INCLUDE column, counted from 0; GPB_NO_CODE if no page has it. */
 extern uint32 gpb_dictionary_code(Relation index, GpbDictionary *dictionary, int column,
 								  Datum value);
@@ -69,72 +118,183 @@ extern bool gpb_dictionary_has(Relation index, GpbDictionary *dictionary, int co
 							   uint32 code);
 
 /*
- * Like gpb_entry_datum(), but what that has a code for becomes the value.  dictionary is NULL if
- * the index has none.
- */
-static inline Datum
-gpb_entry_value(Relation index, const GpbLayout *layout, GpbDictionary *dictionary, GpbKey key,
-				const char *row, int attno, bool *isnull)
-{
-	Datum		value = gpb_entry_datum(layout, key, row, attno, isnull);
-
-	if (dictionary != NULL && !*isnull &&
-		gpb_column_coding(layout, attno - 1) == GPB_CODING_DICTIONARY)
-		value = gpb_dictionary_value(index, dictionary, attno - 1 - gpb_count_keys(layout),
-									 DatumGetUInt32(value));
-	return value;
-}
-
-/*
  * Read all pages of the dictionary into a copy of its own in the current context, and so check
  * them: raises ERRCODE_INDEX_CORRUPTED.
  */
 extern GpbDictionary *gpb_dictionary_read(Relation index);
-/* The blocks that were read into a copy; *n becomes their number. */
+/* The blocks that were read into a copy of our own; *n becomes their number. */
 extern const BlockNumber *gpb_dictionary_blocks(const GpbDictionary *dictionary, int *n);
 
-/* ---- what the three files share; dictionary_copy.c ---- */
+/* ---- copies; dictionary_copy.c ---- */
 
-/* A value in the backend's copy */
+/* Memory of a copy is got in pieces of this size */
+#define GPB_COPY_PIECE			((Size) 32 * 1024)
+#define GPB_CODES_IN_PIECE		(GPB_COPY_PIECE / sizeof(void *))
+#define GPB_CODE_PIECES \
+	((GPB_DICTIONARY_CODES + GPB_CODES_IN_PIECE - 1) / GPB_CODES_IN_PIECE)
+#define GPB_BUCKETS_IN_PIECE	(GPB_COPY_PIECE / sizeof(uint32))
+#define GPB_BUCKET_PIECES \
+	((GPB_DICTIONARY_CODES + GPB_BUCKETS_IN_PIECE - 1) / GPB_BUCKETS_IN_PIECE)
+
+/* A value of a copy */
 typedef struct GpbCopiedValue
 {
-	struct varlena *value;
+	uint32		next;			/* code + 1 of the next one in its bucket; 0: there is none */
 	uint32		hash;
 	uint8		column;
+	uint8		unused[3];
+	int32		header[FLEXIBLE_ARRAY_MEMBER];	/* the value: a varlena with 4 bytes of header */
 } GpbCopiedValue;
 
+/*
+ * Values in memory of a backend, or in shared memory.  Values whose codes are below ncodes never
+ * change, and lie where they are as long as the copy does: who has read ncodes, and then a barrier,
+ * reads them without a lock.  All else of a shared copy is under its lock, buckets and "next"
+ * included.
+ */
+typedef struct GpbDictionaryCopy
+{
+	LWLock	   *lock;			/* NULL: the copy belongs to one backend */
+	int			place;			/* of the shared copy (dictionary_shared.c) */
+	MemoryContext context;		/* of a backend's copy */
+	uint32		columns;		/* bit c: INCLUDE column c has codes */
+	uint32		expected;		/* values that the pages had when the copy was begun, or 0 */
+	pg_atomic_uint32 ncodes;	/* read so far */
+
+	/* How far the pages were read: all those before "last", and of that up to "offset" */
+	BlockNumber last;
+	BlockNumber left;			/* the page before it, or GPB_NO_BLOCK */
+	uint16		offset;
+
+	char	   *free;			/* memory for values to come */
+	Size		nfree;
+
+	/* A hash table that grows bucket by bucket; a bucket has code + 1 of its first value, or 0 */
+	uint32		nbuckets;
+	uint32		bucket_mask;	/* a power of two less one: the least that is >= nbuckets - 1 */
+	GpbCopiedValue **value[GPB_CODE_PIECES];	/* by code */
+	uint32	   *bucket[GPB_BUCKET_PIECES];
+} GpbDictionaryCopy;
+
+/* What a backend has of a dictionary */
 struct GpbDictionary
 {
 	Oid			index;
 	RelFileNode file;
-	uint32		columns;		/* bit c: INCLUDE column c has codes */
-	MemoryContext context;		/* of what follows */
-	uint32		ncodes;			/* read so far */
-	uint32		room;			/* in value */
-	GpbCopiedValue *value;		/* by code */
-	uint32	   *slot;			/* hash table with linear probing: code + 1, or 0 */
-	uint32		nslots;			/* a power of two */
-	char	   *free;			/* memory for values to come */
-	Size		nfree;
-
-	/* How far the pages were read: all of those before the last one, and of that up to "offset" */
-	BlockNumber *block;
+	GpbDictionaryCopy *copy;
+	uint32		ncodes;			/* the copy had at least so many when this backend looked last */
+	int			pinned;			/* place of the shared copy that stays for us; -1: there is none */
+	uint32		elsewhere;		/* columns of which the pages say that values are elsewhere */
+	uint32		share_from;		/* codes of our own copy from which on we ask for a shared one */
+	MemoryContext context;		/* of this, and of the copy if that is ours */
+	BlockNumber *block;			/* blocks that were read into our own copy */
 	int			nblocks;
 	int			block_room;
-	uint16		offset;
 };
 
-/* Make a copy without values, whose memory is in a context below this one. */
-extern GpbDictionary *gpb_dictionary_copy(Relation index, MemoryContext parent);
+/* What became of a value that was to be added */
+typedef enum GpbAdded
+{
+	GPB_ADDED,
+	GPB_ADDED_BEFORE,			/* it is there already */
+	GPB_ADDED_NOWHERE			/* no shared memory is left; the copy is as it was */
+} GpbAdded;
+
+/* Begin a copy without values, of an index that has codes in these columns. */
+static inline void
+gpb_copy_begin(GpbDictionaryCopy *copy, LWLock *lock, int place, MemoryContext context,
+			   uint32 columns)
+{
+	memset(copy, 0, sizeof(*copy));
+	copy->lock = lock;
+	copy->place = place;
+	copy->context = context;
+	copy->columns = columns;
+	pg_atomic_init_u32(&copy->ncodes, 0);
+	copy->last = GPB_DICTIONARY_BLOCK;
+	copy->left = GPB_NO_BLOCK;
+	copy->offset = GPB_PAGE_HEADER;
+}
+
 extern uint32 gpb_dictionary_hash(int column, const char *bytes, int length);
-/* The code of a value in the copy, or GPB_NO_CODE */
+/* The code of a value in the copy, or GPB_NO_CODE.  The copy's lock is not held. */
 extern uint32 gpb_dictionary_find(const GpbDictionary *dictionary, int column, const char *bytes,
 								  int length, uint32 hash);
-/* Add the value that has the next code.  Returns false if it is there already. */
-extern bool gpb_dictionary_add(GpbDictionary *dictionary, int column, const char *bytes,
-							   int length);
-/* Add a block to those that the copy has of the file. */
+/* Add the value that has the next code.  The lock of a shared copy is held exclusively. */
+extern GpbAdded gpb_copy_add(GpbDictionaryCopy *copy, int column, const char *bytes, int length);
+/* See how many codes the copy has by now. */
+extern void gpb_dictionary_look(GpbDictionary *dictionary);
+
+/* A value of a copy, which has the code and stays as long as the index is open. */
+static inline const GpbCopiedValue *
+gpb_copied_value(const GpbDictionaryCopy *copy, uint32 code)
+{
+	return copy->value[code / GPB_CODES_IN_PIECE][code % GPB_CODES_IN_PIECE];
+}
+
+/* Like gpb_dictionary_value(), of a code that the copy may lack or that is another column's */
+extern Datum gpb_dictionary_read_value(Relation index, GpbDictionary *dictionary, int column,
+									   uint32 code);
+
+/*
+ * The value of a code that an entry has in an INCLUDE column, counted from 0.  It lies in the copy,
+ * as a varlena with a header of 4 bytes.  Raises ERRCODE_INDEX_CORRUPTED if there is no such code.
+ * No page may be locked.
+ */
+static inline Datum
+gpb_dictionary_value(Relation index, GpbDictionary *dictionary, int column, uint32 code)
+{
+	if (likely(code < dictionary->ncodes))
+	{
+		const GpbCopiedValue *value = gpb_copied_value(dictionary->copy, code);
+
+		if (likely(value->column == column))
+			return PointerGetDatum(value->header);
+	}
+	return gpb_dictionary_read_value(index, dictionary, column, code);
+}
+
+/*
+ * Like gpb_entry_datum(), but what that has a code for becomes the value.  dictionary is NULL if
+ * the index has none.  The snapshot sees the entry's row.
+ */
+static inline Datum
+gpb_entry_value(Relation heap, Relation index, Snapshot snapshot, const GpbLayout *layout,
+				GpbDictionary *dictionary, GpbKey key, const char *row, int attno, bool *isnull)
+{
+	Datum		value = gpb_entry_datum(layout, key, row, attno, isnull);
+
+	if (dictionary == NULL || *isnull ||
+		gpb_column_coding(layout, attno - 1) != GPB_CODING_DICTIONARY)
+		return value;
+	if (unlikely(DatumGetUInt32(value) == GPB_ELSEWHERE))
+		return gpb_seen_value_elsewhere(heap, index, snapshot, row, attno, isnull);
+	return gpb_dictionary_value(index, dictionary, attno - 1 - gpb_count_keys(layout),
+								DatumGetUInt32(value));
+}
+
+/* ---- what dictionary_kept.c and dictionary_shared.c offer dictionary_page.c ---- */
+
+/* Begin what a backend has of a dictionary, with a copy of its own, in a context below this one. */
+extern GpbDictionary *gpb_dictionary_begin(Relation index, MemoryContext parent);
+/* Note a block that is read into a copy of our own. */
 extern void gpb_dictionary_add_block(GpbDictionary *dictionary, BlockNumber block);
+/*
+ * Go on with a copy of our own, which has no values yet, since there is no shared memory for the
+ * other.  That stays as it is, for values of it are in use.  The copy's lock is not held.
+ */
+extern void gpb_dictionary_leave_shared(Relation index, GpbDictionary *dictionary);
+
+/*
+ * The shared copy of an index, pinned, which may have no values yet; NULL if there can be none.
+ * codes is how many are to be expected, or 0.
+ */
+extern GpbDictionaryCopy *gpb_shared_pin(Relation index, uint32 columns, uint32 codes);
+extern void gpb_shared_unpin(int place);
+/* Note that this shared copy can get no more values. */
+extern void gpb_shared_exhausted(int place);
+/* A piece of memory for a shared copy, whose lock is held; NULL if none is left. */
+extern void *gpb_shared_piece(int place);
 
 /* ---- dictionary_page.c ---- */
 
@@ -150,12 +310,20 @@ extern void gpb_dictionary_page_init(Page page, BlockNumber left, uint32 code);
 extern void gpb_dictionary_read_on(Relation index, GpbDictionary *dictionary,
 								   const GpbLayout *layout);
 /*
- * Append a value that the copy lacks, unless somebody else has done so meanwhile.  The copy has it
- * afterwards.  layout as above.
+ * Append a value that the copy lacks, unless somebody else has done so meanwhile, or as many are
+ * there as can be.  The copy has all that the pages have then.  layout as above.  No page may be
+ * locked.
  */
 extern void gpb_dictionary_append(Relation index, GpbDictionary *dictionary,
 								  const GpbLayout *layout, int column, const char *bytes,
 								  int length);
+
+/*
+ * Have the pages say that a column, counted from 0, has a value that is elsewhere.  layout as
+ * above.  No page may be locked.
+ */
+extern void gpb_dictionary_note_elsewhere(Relation index, GpbDictionary *dictionary,
+										  const GpbLayout *layout, int column);
 
 extern void gpb_redo_dictionary_page(XLogReaderState *record);
 extern void gpb_redo_dictionary_value(XLogReaderState *record);

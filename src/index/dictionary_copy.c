@@ -1,44 +1,33 @@
 /*-------------------------------------------------------------------------
  *
  * dictionary_copy.c
- *	  A backend's copy of the dictionary of an index, in memory.
- *
- * Copies are kept by the index's OID as long as the backend lives, and belong to a file: an index
- * that has another file by now, as after REINDEX or TRUNCATE, has its copy read anew.  A file that
- * is built anew in place, which happens to indexes that the transaction has made, is told of by
- * gpb_dictionary_forget().  Nobody has an index open when either happens.
+ *	  A copy of the dictionary of an index, in memory: values by code, codes by value.
  *
  * The file's pages only ever get more values, so a copy is never wrong, and may be short: who
  * misses a value or a code in it reads on, from where the copy ends.
+ *
+ * Whatever a copy has in memory stays where it is, since others may be reading it: arrays are
+ * pieces that are never moved, and the hash table grows by one bucket for each value, as Litwin's
+ * linear hashing does, so that nobody waits for a whole table to be made anew.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
 #include "common/hashfn.h"
-#include "miscadmin.h"
-#include "utils/hsearch.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
-#include "utils/syscache.h"
 
 #include "index/dictionary.h"
 
-/* Memory for values is got in pieces of this size */
-#define GPB_VALUES_PIECE	((Size) 64 * 1024)
+/* Buckets of a copy without values */
+#define GPB_FIRST_BUCKETS	64
 
-/* A backend's copies are kept by the index's OID. */
-typedef struct GpbKeptDictionary
-{
-	Oid			index;
-	GpbDictionary *dictionary;
-} GpbKeptDictionary;
+/* Memory, of a piece at most, is taken from a piece at a multiple of 8 bytes */
+StaticAssertDecl(offsetof(GpbCopiedValue, header) + VARHDRSZ + GPB_DICTIONARY_ROW_BYTES <=
+				 GPB_COPY_PIECE, "a value must fit a piece");
 
-static HTAB *kept_dictionaries = NULL;
-/* The place that was asked for last: groups ask for the same one, value after value. */
-static GpbKeptDictionary *last_kept = NULL;
-
-/* ---- values of a copy ---- */
+/* ---- look-up ---- */
 
 uint32
 gpb_dictionary_hash(int column, const char *bytes, int length)
@@ -46,212 +35,189 @@ gpb_dictionary_hash(int column, const char *bytes, int length)
 	return hash_combine(murmurhash32(column), hash_bytes((const unsigned char *) bytes, length));
 }
 
-uint32
-gpb_dictionary_find(const GpbDictionary *dictionary, int column, const char *bytes, int length,
-					uint32 hash)
+/* The value of a code that the copy has */
+static inline GpbCopiedValue *
+value_at(const GpbDictionaryCopy *copy, uint32 code)
 {
-	uint32		i;
+	return copy->value[code / GPB_CODES_IN_PIECE][code % GPB_CODES_IN_PIECE];
+}
 
-	for (i = hash & (dictionary->nslots - 1); dictionary->slot[i] != 0;
-		 i = (i + 1) & (dictionary->nslots - 1))
+/* Where a bucket is that the copy has */
+static inline uint32 *
+bucket_at(const GpbDictionaryCopy *copy, uint32 bucket)
+{
+	return &copy->bucket[bucket / GPB_BUCKETS_IN_PIECE][bucket % GPB_BUCKETS_IN_PIECE];
+}
+
+/* The bucket of a hash value: of those that are not there yet, the one that will be split. */
+static inline uint32
+bucket_of(const GpbDictionaryCopy *copy, uint32 hash)
+{
+	uint32		bucket = hash & copy->bucket_mask;
+
+	return bucket < copy->nbuckets ? bucket : bucket & copy->bucket_mask >> 1;
+}
+
+/* Like gpb_dictionary_find(), with the lock of a shared copy held. */
+static uint32
+find(const GpbDictionaryCopy *copy, int column, const char *bytes, int length, uint32 hash)
+{
+	uint32		next = copy->nbuckets == 0 ? 0 : *bucket_at(copy, bucket_of(copy, hash));
+
+	while (next != 0)
 	{
-		const GpbCopiedValue *value = &dictionary->value[dictionary->slot[i] - 1];
+		const GpbCopiedValue *value = value_at(copy, next - 1);
 
 		if (value->hash == hash && value->column == column &&
-			VARSIZE(value->value) - VARHDRSZ == length &&
-			memcmp(VARDATA(value->value), bytes, length) == 0)
-			return dictionary->slot[i] - 1;
+			VARSIZE(value->header) - VARHDRSZ == length &&
+			memcmp(VARDATA(value->header), bytes, length) == 0)
+			return next - 1;
+		next = value->next;
 	}
 	return GPB_NO_CODE;
 }
 
-/* Enter a code into the hash table, which has room. */
-static void
-enter_code(GpbDictionary *dictionary, uint32 code)
+uint32
+gpb_dictionary_find(const GpbDictionary *dictionary, int column, const char *bytes, int length,
+					uint32 hash)
 {
-	uint32		i = dictionary->value[code].hash & (dictionary->nslots - 1);
+	const GpbDictionaryCopy *copy = dictionary->copy;
+	uint32		code;
 
-	while (dictionary->slot[i] != 0)
-		i = (i + 1) & (dictionary->nslots - 1);
-	dictionary->slot[i] = code + 1;
+	if (copy->lock == NULL)
+		return find(copy, column, bytes, length, hash);
+	LWLockAcquire(copy->lock, LW_SHARED);
+	code = find(copy, column, bytes, length, hash);
+	LWLockRelease(copy->lock);
+	return code;
 }
 
-/* Make room for one more value.  The copy is as it was if memory is lacking. */
-static void
-make_room(GpbDictionary *dictionary)
+void
+gpb_dictionary_look(GpbDictionary *dictionary)
 {
-	uint32		room = 2 * dictionary->room;
-	uint32	   *slot;
-	uint32	   *old = dictionary->slot;
-
-	if (dictionary->ncodes < dictionary->room)
-		return;
-	dictionary->value = repalloc_huge(dictionary->value, room * sizeof(GpbCopiedValue));
-	slot = MemoryContextAllocExtended(dictionary->context, 2 * room * sizeof(uint32),
-									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	dictionary->slot = slot;
-	dictionary->nslots = 2 * room;
-	dictionary->room = room;
-	for (uint32 code = 0; code < dictionary->ncodes; code++)
-		enter_code(dictionary, code);
-	pfree(old);
+	dictionary->ncodes = pg_atomic_read_u32(&dictionary->copy->ncodes);
+	/* Pairs with the barrier in gpb_copy_add(): values of codes that are counted can be read. */
+	pg_read_barrier();
 }
 
-/* Get the memory of a value, at a multiple of 8 bytes. */
-static struct varlena *
-value_memory(GpbDictionary *dictionary, Size bytes)
-{
-	struct varlena *value;
+/* ---- growth ---- */
 
-	bytes = MAXALIGN(bytes);
-	if (bytes > dictionary->nfree)
+/* A piece of memory; NULL if no shared memory is left. */
+static void *
+get_piece(GpbDictionaryCopy *copy)
+{
+	return copy->lock == NULL ? MemoryContextAlloc(copy->context, GPB_COPY_PIECE) :
+		gpb_shared_piece(copy->place);
+}
+
+/* Make room for this bucket; false if there is no memory. */
+static bool
+reserve_bucket(GpbDictionaryCopy *copy, uint32 bucket)
+{
+	uint32		piece = bucket / GPB_BUCKETS_IN_PIECE;
+
+	if (copy->bucket[piece] == NULL)
+		copy->bucket[piece] = get_piece(copy);
+	return copy->bucket[piece] != NULL;
+}
+
+/* Add a bucket, for which there is room: move values to it from the one that it is split from. */
+static void
+add_bucket(GpbDictionaryCopy *copy)
+{
+	uint32		bucket = copy->nbuckets++;
+	uint32	   *from;
+	uint32	   *to;
+
+	if (bucket > copy->bucket_mask)
+		copy->bucket_mask = copy->bucket_mask << 1 | 1;
+	from = bucket_at(copy, bucket & copy->bucket_mask >> 1);
+	to = bucket_at(copy, bucket);
+	*to = 0;
+	while (*from != 0)
 	{
-		dictionary->free = MemoryContextAlloc(dictionary->context, GPB_VALUES_PIECE);
-		dictionary->nfree = GPB_VALUES_PIECE;
+		GpbCopiedValue *value = value_at(copy, *from - 1);
+		uint32		moved = *from;
+
+		if ((value->hash & copy->bucket_mask) != bucket)
+		{
+			from = &value->next;
+			continue;
+		}
+		*from = value->next;
+		value->next = *to;
+		*to = moved;
 	}
-	value = (struct varlena *) dictionary->free;
-	dictionary->free += bytes;
-	dictionary->nfree -= bytes;
-	return value;
 }
 
-bool
-gpb_dictionary_add(GpbDictionary *dictionary, int column, const char *bytes, int length)
+/*
+ * Make the buckets of a copy without values, one for each that is expected, so that none is split
+ * while these come; false if there is no memory.
+ */
+static bool
+first_buckets(GpbDictionaryCopy *copy)
 {
-	uint32		hash = gpb_dictionary_hash(column, bytes, length);
-	GpbCopiedValue *value;
+	uint32		n = Max(Min(copy->expected, GPB_DICTIONARY_CODES), GPB_FIRST_BUCKETS);
 
-	if (gpb_dictionary_find(dictionary, column, bytes, length, hash) != GPB_NO_CODE)
-		return false;
-	make_room(dictionary);
-	value = &dictionary->value[dictionary->ncodes];
-	value->value = value_memory(dictionary, VARHDRSZ + length);
-	SET_VARSIZE(value->value, VARHDRSZ + length);
-	memcpy(VARDATA(value->value), bytes, length);
-	value->hash = hash;
-	value->column = column;
-	enter_code(dictionary, dictionary->ncodes++);
+	for (uint32 bucket = 0; bucket < n; bucket++)
+	{
+		if (bucket % GPB_BUCKETS_IN_PIECE == 0 && !reserve_bucket(copy, bucket))
+			return false;
+		*bucket_at(copy, bucket) = 0;
+	}
+	copy->nbuckets = n;
+	copy->bucket_mask = pg_nextpower2_32(n) - 1;
 	return true;
 }
 
-void
-gpb_dictionary_add_block(GpbDictionary *dictionary, BlockNumber block)
+/* Make room for a value of so many bytes, which are not taken yet; false if there is no memory. */
+static bool
+reserve_value(GpbDictionaryCopy *copy, uint32 code, Size bytes)
 {
-	if (dictionary->nblocks == dictionary->block_room)
+	uint32		piece = code / GPB_CODES_IN_PIECE;
+
+	if (copy->value[piece] == NULL)
+		copy->value[piece] = get_piece(copy);
+	if (copy->nfree < bytes)
 	{
-		dictionary->block = repalloc(dictionary->block,
-									 2 * dictionary->block_room * sizeof(BlockNumber));
-		dictionary->block_room *= 2;
+		copy->free = get_piece(copy);
+		copy->nfree = copy->free == NULL ? 0 : GPB_COPY_PIECE;
 	}
-	dictionary->block[dictionary->nblocks++] = block;
-	dictionary->offset = GPB_PAGE_HEADER;
+	return copy->value[piece] != NULL && copy->free != NULL;
 }
 
-const BlockNumber *
-gpb_dictionary_blocks(const GpbDictionary *dictionary, int *n)
+GpbAdded
+gpb_copy_add(GpbDictionaryCopy *copy, int column, const char *bytes, int length)
 {
-	*n = dictionary->nblocks;
-	return dictionary->block;
-}
+	uint32		hash = gpb_dictionary_hash(column, bytes, length);
+	uint32		code = pg_atomic_read_u32(&copy->ncodes);
+	Size		size = MAXALIGN(offsetof(GpbCopiedValue, header) + VARHDRSZ + length);
+	GpbCopiedValue *value;
+	uint32	   *bucket;
 
-/* ---- copies ---- */
+	if (find(copy, column, bytes, length, hash) != GPB_NO_CODE)
+		return GPB_ADDED_BEFORE;
+	Assert(code < GPB_DICTIONARY_CODES);
+	if ((copy->nbuckets == 0 && !first_buckets(copy)) ||
+		(copy->nbuckets == code && !reserve_bucket(copy, code)) ||
+		!reserve_value(copy, code, size))
+		return GPB_ADDED_NOWHERE;
 
-GpbDictionary *
-gpb_dictionary_copy(Relation index, MemoryContext parent)
-{
-	TupleDesc	descriptor = RelationGetDescr(index);
-	int			nkeys = IndexRelationGetNumberOfKeyAttributes(index);
-	MemoryContext context = AllocSetContextCreate(parent, "gpubtree dictionary",
-												  ALLOCSET_DEFAULT_SIZES);
-	GpbDictionary *dictionary = MemoryContextAllocZero(context, sizeof(GpbDictionary));
-
-	dictionary->index = RelationGetRelid(index);
-	dictionary->file = index->rd_node;
-	/* The index may be being built, by a worker at that: then no metapage tells the layout. */
-	for (int c = 0; c < descriptor->natts - nkeys; c++)
-	{
-		if (gpb_type_has_dictionary(TupleDescAttr(descriptor, nkeys + c)->atttypid))
-			dictionary->columns |= (uint32) 1 << c;
-	}
-	dictionary->context = context;
-	dictionary->room = 64;
-	dictionary->value = MemoryContextAlloc(context, dictionary->room * sizeof(GpbCopiedValue));
-	dictionary->nslots = 2 * dictionary->room;
-	dictionary->slot = MemoryContextAllocZero(context, dictionary->nslots * sizeof(uint32));
-	dictionary->block_room = 8;
-	dictionary->block = MemoryContextAlloc(context, dictionary->block_room * sizeof(BlockNumber));
-	gpb_dictionary_add_block(dictionary, GPB_DICTIONARY_BLOCK);
-	return dictionary;
-}
-
-/* Drop the copies of indexes that are there no more. */
-static void
-drop_copies(void)
-{
-	HASH_SEQ_STATUS all;
-	GpbKeptDictionary *kept;
-
-	last_kept = NULL;
-	hash_seq_init(&all, kept_dictionaries);
-	while ((kept = hash_seq_search(&all)) != NULL)
-	{
-		if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(kept->index)))
-			continue;
-		if (kept->dictionary != NULL)
-			MemoryContextDelete(kept->dictionary->context);
-		hash_search(kept_dictionaries, &kept->index, HASH_REMOVE, NULL);
-	}
-}
-
-/* Find the place of an index's copy, made at first use. */
-static GpbKeptDictionary *
-find_kept(Oid index)
-{
-	GpbKeptDictionary *kept;
-	bool		found;
-
-	if (last_kept != NULL && last_kept->index == index)
-		return last_kept;
-	if (kept_dictionaries == NULL)
-	{
-		HASHCTL		control = {
-			.keysize = sizeof(Oid),
-			.entrysize = sizeof(GpbKeptDictionary),
-			.hcxt = TopMemoryContext
-		};
-
-		kept_dictionaries = hash_create("gpubtree dictionaries", 16, &control,
-										HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	}
-	kept = hash_search(kept_dictionaries, &index, HASH_FIND, NULL);
-	if (kept == NULL)
-	{
-		drop_copies();
-		kept = hash_search(kept_dictionaries, &index, HASH_ENTER, &found);
-		kept->dictionary = NULL;
-	}
-	last_kept = kept;
-	return kept;
-}
-
-void
-gpb_dictionary_forget(Relation index)
-{
-	GpbKeptDictionary *kept = find_kept(RelationGetRelid(index));
-
-	if (kept->dictionary != NULL)
-		MemoryContextDelete(kept->dictionary->context);
-	kept->dictionary = NULL;
-}
-
-GpbDictionary *
-gpb_dictionary(Relation index)
-{
-	GpbKeptDictionary *kept = find_kept(RelationGetRelid(index));
-
-	if (kept->dictionary != NULL && RelFileNodeEquals(kept->dictionary->file, index->rd_node))
-		return kept->dictionary;
-	gpb_dictionary_forget(index);
-	kept->dictionary = gpb_dictionary_copy(index, TopMemoryContext);
-	return kept->dictionary;
+	if (copy->nbuckets == code)
+		add_bucket(copy);
+	value = (GpbCopiedValue *) copy->free;
+	copy->free += size;
+	copy->nfree -= size;
+	bucket = bucket_at(copy, bucket_of(copy, hash));
+	value->next = *bucket;
+	value->hash = hash;
+	value->column = column;
+	SET_VARSIZE(value->header, VARHDRSZ + length);
+	memcpy(VARDATA(value->header), bytes, length);
+	copy->value[code / GPB_CODES_IN_PIECE][code % GPB_CODES_IN_PIECE] = value;
+	*bucket = code + 1;
+	/* Whoever reads the count and then its barrier finds the value. */
+	pg_write_barrier();
+	pg_atomic_write_u32(&copy->ncodes, code + 1);
+	return GPB_ADDED;
 }

@@ -65,60 +65,122 @@ page_append(Page page, const char *value, int bytes)
 
 /* ---- reading ---- */
 
-/*
- * Add to the copy what its last page has more.  The page is locked.  Raises
- * ERRCODE_INDEX_CORRUPTED, and leaves the copy as far as it came.
- */
-static void
-take_values(Relation index, GpbDictionary *dictionary, Page page)
+/* What came of taking over the values of a page */
+typedef enum GpbTaken
 {
-	BlockNumber block = dictionary->block[dictionary->nblocks - 1];
-	BlockNumber left = dictionary->nblocks == 1 ? GPB_NO_BLOCK :
-		dictionary->block[dictionary->nblocks - 2];
+	GPB_TAKEN,
+	GPB_TAKEN_ELSEWHERE,		/* the copy has gone on to another page, by somebody else */
+	GPB_TAKEN_NOWHERE			/* no shared memory is left */
+} GpbTaken;
+
+/*
+ * Add to the copy what this block, its last one, has more.  The page is locked, and so is a shared
+ * copy, exclusively.  Returns what is wrong with the page, or NULL; the copy is left as far as it
+ * came.
+ */
+static const char *
+add_values(GpbDictionaryCopy *copy, BlockNumber block, Page page, GpbTaken *taken)
+{
 	const GpbPageSpecial *special = gpb_special(page);
-	const char *fault = gpb_dictionary_page_fault(page);
 	int			end = ((PageHeader) page)->pd_lower;
+
+	if (special->left != copy->left || special->right == block ||
+		special->right == GPB_META_BLOCK)
+		return "a link of the dictionary is wrong";
+	if (copy->offset == GPB_PAGE_HEADER &&
+		special->low_key != pg_atomic_read_u32(&copy->ncodes))
+		return "codes of the dictionary are not those after the last page's";
+
+	while (copy->offset < end)
+	{
+		const GpbDictionaryValue *value = (const GpbDictionaryValue *)
+			((const char *) page + copy->offset);
+		GpbAdded	added;
+
+		if (end - copy->offset < (int) sizeof(GpbDictionaryValue) ||
+			value->length > GPB_DICTIONARY_ROW_BYTES ||
+			end - copy->offset < GPB_DICTIONARY_BYTES(value->length))
+			return "a value of the dictionary is longer than its page";
+		if (value->column >= 32 || (copy->columns >> value->column & 1) == 0)
+			return "a value of the dictionary has no column";
+		if (pg_atomic_read_u32(&copy->ncodes) >= special->high_key)
+			return "a page of the dictionary has more values than codes";
+		added = gpb_copy_add(copy, value->column, (const char *) (value + 1), value->length);
+		if (added == GPB_ADDED_BEFORE)
+			return "a value is in the dictionary twice";
+		if (added == GPB_ADDED_NOWHERE)
+		{
+			*taken = GPB_TAKEN_NOWHERE;
+			return NULL;
+		}
+		copy->offset += GPB_DICTIONARY_BYTES(value->length);
+	}
+	if (pg_atomic_read_u32(&copy->ncodes) != special->high_key)
+		return "a page of the dictionary has fewer values than codes";
+	return NULL;
+}
+
+/*
+ * Add to the copy what this block has more, if it is the copy's last one.  The page is locked.
+ * Raises ERRCODE_INDEX_CORRUPTED.
+ */
+static GpbTaken
+take_values(Relation index, GpbDictionary *dictionary, BlockNumber block, Page page)
+{
+	GpbDictionaryCopy *copy = dictionary->copy;
+	const char *fault = gpb_dictionary_page_fault(page);
+	GpbTaken	taken = GPB_TAKEN;
 
 	if (fault != NULL)
 		gpb_corrupted(index, block, fault);
-	if (special->left != left || special->right == block || special->right == GPB_META_BLOCK)
-		gpb_corrupted(index, block, "a link of the dictionary is wrong");
-	if (dictionary->offset == GPB_PAGE_HEADER && special->low_key != dictionary->ncodes)
-		gpb_corrupted(index, block, "codes of the dictionary are not those after the last page's");
-
-	while (dictionary->offset < end)
-	{
-		const GpbDictionaryValue *value = (const GpbDictionaryValue *)
-			((const char *) page + dictionary->offset);
-
-		if (end - dictionary->offset < (int) sizeof(GpbDictionaryValue) ||
-			value->length > GPB_DICTIONARY_ROW_BYTES ||
-			end - dictionary->offset < GPB_DICTIONARY_BYTES(value->length))
-			gpb_corrupted(index, block, "a value of the dictionary is longer than its page");
-		if (value->column >= 32 || (dictionary->columns >> value->column & 1) == 0)
-			gpb_corrupted(index, block, "a value of the dictionary has no column");
-		if (dictionary->ncodes >= special->high_key)
-			gpb_corrupted(index, block, "a page of the dictionary has more values than codes");
-		if (!gpb_dictionary_add(dictionary, value->column, (const char *) (value + 1),
-								value->length))
-			gpb_corrupted(index, block, "a value is in the dictionary twice");
-		dictionary->offset += GPB_DICTIONARY_BYTES(value->length);
-	}
-	if (dictionary->ncodes != special->high_key)
-		gpb_corrupted(index, block, "a page of the dictionary has fewer values than codes");
+	if (copy->lock != NULL)
+		LWLockAcquire(copy->lock, LW_EXCLUSIVE);
+	if (copy->last != block)
+		taken = GPB_TAKEN_ELSEWHERE;
+	else
+		fault = add_values(copy, block, page, &taken);
+	if (copy->lock != NULL)
+		LWLockRelease(copy->lock);
+	if (fault != NULL)
+		gpb_corrupted(index, block, fault);
+	gpb_dictionary_look(dictionary);
+	return taken;
 }
 
-/* Require that the copy, which was read to the end, has all codes that the metapage counts. */
+/* Go on from a page of the copy, all of which was read, to the next, unless somebody else has. */
 static void
-require_codes(Relation index, const GpbDictionary *dictionary, const GpbLayout *layout)
+go_on(GpbDictionary *dictionary, BlockNumber block, BlockNumber right)
+{
+	GpbDictionaryCopy *copy = dictionary->copy;
+
+	if (copy->lock != NULL)
+		LWLockAcquire(copy->lock, LW_EXCLUSIVE);
+	else
+		gpb_dictionary_add_block(dictionary, right);
+	if (copy->last == block)
+	{
+		copy->left = block;
+		copy->last = right;
+		copy->offset = GPB_PAGE_HEADER;
+	}
+	if (copy->lock != NULL)
+		LWLockRelease(copy->lock);
+}
+
+/*
+ * Require that the copy, which was read to the end, at this block, has all codes that the metapage
+ * counts.
+ */
+static void
+require_codes(Relation index, const GpbDictionary *dictionary, const GpbLayout *layout,
+			  BlockNumber block)
 {
 	Buffer		buffer = gpb_lock_meta(index, layout, BUFFER_LOCK_SHARE);
 	uint32		codes = gpb_meta_codes(gpb_meta(BufferGetPage(buffer)));
 
 	UnlockReleaseBuffer(buffer);
 	if (dictionary->ncodes < codes)
-		gpb_corrupted(index, dictionary->block[dictionary->nblocks - 1],
-					  "the dictionary ends before codes that the metapage counts");
+		gpb_corrupted(index, block, "the dictionary ends before codes that the metapage counts");
 }
 
 /*
@@ -130,22 +192,26 @@ lock_last(Relation index, GpbDictionary *dictionary, const GpbLayout *layout, in
 {
 	for (;;)
 	{
-		Buffer		buffer = gpb_pin(index, InvalidBuffer,
-									 dictionary->block[dictionary->nblocks - 1], NULL);
-		Page		page = BufferGetPage(buffer);
+		/* In a shared copy it may be older than another backend's, which is found out. */
+		BlockNumber block = ((volatile GpbDictionaryCopy *) dictionary->copy)->last;
+		Buffer		buffer = gpb_pin(index, InvalidBuffer, block, NULL);
+		GpbTaken	taken;
 		BlockNumber right;
 
 		LockBuffer(buffer, lock);
-		take_values(index, dictionary, page);
-		right = gpb_special(page)->right;
-		if (right == GPB_NO_BLOCK)
+		taken = take_values(index, dictionary, block, BufferGetPage(buffer));
+		right = gpb_special(BufferGetPage(buffer))->right;
+		if (taken == GPB_TAKEN && right == GPB_NO_BLOCK)
 		{
 			if (layout != NULL)
-				require_codes(index, dictionary, layout);
+				require_codes(index, dictionary, layout, block);
 			return buffer;
 		}
 		UnlockReleaseBuffer(buffer);
-		gpb_dictionary_add_block(dictionary, right);
+		if (taken == GPB_TAKEN)
+			go_on(dictionary, block, right);
+		else if (taken == GPB_TAKEN_NOWHERE)
+			gpb_dictionary_leave_shared(index, dictionary);
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -198,18 +264,6 @@ new_page(Relation index, Buffer last, uint32 code)
 	return buffer;
 }
 
-/* Raise an error: the index has all codes that there are. */
-static void
-refuse_value(Relation index)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("index \"%s\" cannot hold more than %d different values of variable width",
-					RelationGetRelationName(index), GPB_DICTIONARY_CODES),
-			 errhint("Leave columns with so many values out of the index.  If most of the values "
-					 "were deleted since the index was built, REINDEX it.")));
-}
-
 /*
  * Log and append a value, as it lies on the page, which is exclusively locked and has room.  Count
  * it in the metapage, which has all codes then, unless layout is NULL: the index is being built.
@@ -260,6 +314,7 @@ gpb_dictionary_append(Relation index, GpbDictionary *dictionary, const GpbLayout
 	GpbDictionaryValue header = {length, column, 0};
 	int			size = GPB_DICTIONARY_BYTES(length);
 	uint32		hash = gpb_dictionary_hash(column, bytes, length);
+	GpbTaken	taken = GPB_TAKEN;
 	Buffer		buffer;
 
 	Assert(length <= GPB_DICTIONARY_ROW_BYTES);
@@ -268,21 +323,115 @@ gpb_dictionary_append(Relation index, GpbDictionary *dictionary, const GpbLayout
 
 	GPB_HOLD("dictionary-before-append");
 	buffer = lock_last(index, dictionary, layout, BUFFER_LOCK_EXCLUSIVE);
-	if (gpb_dictionary_find(dictionary, column, bytes, length, hash) == GPB_NO_CODE)
+	if (dictionary->ncodes < gpb_dictionary_codes &&
+		gpb_dictionary_find(dictionary, column, bytes, length, hash) == GPB_NO_CODE)
 	{
-		if (dictionary->ncodes >= GPB_DICTIONARY_CODES)
-			refuse_value(index);
 		if (!page_has_room(BufferGetPage(buffer), size))
 		{
+			BlockNumber block = BufferGetBlockNumber(buffer);
+
 			buffer = new_page(index, buffer, dictionary->ncodes);
-			gpb_dictionary_add_block(dictionary, BufferGetBlockNumber(buffer));
+			go_on(dictionary, block, BufferGetBlockNumber(buffer));
 		}
 		append_value(index, buffer, layout, value, size);
-		take_values(index, dictionary, BufferGetPage(buffer));
+		taken = take_values(index, dictionary, BufferGetBlockNumber(buffer),
+							BufferGetPage(buffer));
 	}
 	UnlockReleaseBuffer(buffer);
+	/* The copy finds no memory for the value: another is read, which has it. */
+	if (taken != GPB_TAKEN)
+		gpb_dictionary_read_on(index, dictionary, layout);
 	GPB_HOLD("dictionary-after-append");
 }
+
+/* ---- values that are elsewhere ---- */
+
+/* Log a page that was changed, all of it: this happens a few times in an index's life. */
+static void
+log_page(Relation index, Buffer buffer)
+{
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+		log_newpage_buffer(buffer, true);
+}
+
+/*
+ * The columns of which the first page, which is checked and locked, says that values are elsewhere
+ */
+static uint32
+columns_of(Relation index, Buffer buffer)
+{
+	const char *fault = gpb_dictionary_page_fault(BufferGetPage(buffer));
+
+	if (fault != NULL)
+		gpb_corrupted(index, GPB_DICTIONARY_BLOCK, fault);
+	return (uint32) *gpb_elsewhere_columns(gpb_special(BufferGetPage(buffer)));
+}
+
+/*
+ * The first page says which columns; then the metapage says that there are some, and a build's at
+ * its end.  So no older state of one of them alone goes unnoticed, as with codes.
+ */
+void
+gpb_dictionary_note_elsewhere(Relation index, GpbDictionary *dictionary, const GpbLayout *layout,
+							  int column)
+{
+	uint32		bit = (uint32) 1 << column;
+	Buffer		buffer;
+
+	if ((dictionary->elsewhere & bit) != 0)
+		return;
+	buffer = gpb_pin(index, InvalidBuffer, GPB_DICTIONARY_BLOCK, NULL);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if ((columns_of(index, buffer) & bit) == 0)
+	{
+		START_CRIT_SECTION();
+		*gpb_elsewhere_columns(gpb_special(BufferGetPage(buffer))) |= bit;
+		log_page(index, buffer);
+		END_CRIT_SECTION();
+	}
+	UnlockReleaseBuffer(buffer);
+	if (layout != NULL)
+	{
+		buffer = gpb_lock_meta(index, layout, BUFFER_LOCK_EXCLUSIVE);
+		if (!gpb_meta_has_elsewhere(gpb_meta(BufferGetPage(buffer))))
+		{
+			START_CRIT_SECTION();
+			gpb_meta_set_elsewhere(gpb_meta(BufferGetPage(buffer)));
+			log_page(index, buffer);
+			END_CRIT_SECTION();
+		}
+		UnlockReleaseBuffer(buffer);
+	}
+	dictionary->elsewhere |= bit;
+	GPB_HOLD("dictionary-after-note");
+}
+
+uint32
+gpb_dictionary_elsewhere(Relation index, const GpbLayout *layout)
+{
+	bool		expected = false;
+	uint32		columns;
+	Buffer		buffer;
+	GpbMeta		meta;
+
+	/* The metapage first: it says so last. */
+	if (layout != NULL)
+	{
+		gpb_read_meta(index, layout, &meta);
+		expected = gpb_meta_has_elsewhere(&meta);
+	}
+	buffer = gpb_pin(index, InvalidBuffer, GPB_DICTIONARY_BLOCK, NULL);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	columns = columns_of(index, buffer);
+	UnlockReleaseBuffer(buffer);
+	if (expected && columns == 0)
+		gpb_corrupted(index, GPB_DICTIONARY_BLOCK,
+					  "the dictionary knows nothing of values that the metapage says are elsewhere");
+	return columns;
+}
+
+/* ---- the first page ---- */
 
 void
 gpb_dictionary_create(Relation index)

@@ -28,6 +28,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "index/dictionary.h"
 #include "index/column_ranges.h"
 #include "index/leaf_queue.h"
 #include "index/row_bound.h"
@@ -575,10 +576,55 @@ locator_tid(IndexScanDesc scan, uint64 locator, ItemPointer tid)
 }
 
 /*
- * Set xs_itup to the tuple of an entry of the current leaf, which stays valid until the next entry
- * is returned, and xs_itupdesc to its descriptor.
+ * Set xs_hitup to a tuple like xs_itup, with the values that this lacks, from the entry's row in
+ * the table.  Returns false if the scan's snapshot does not see the row: the caller wants none
+ * then.
  */
+static bool
+scan_complete_tuple(IndexScanDesc scan)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	Datum		values[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
+	bool		isnull[GPB_MAX_KEYS + GPB_MAX_INCLUDE];
+	const char *row = gpb_copy_row(&so->current.copy, so->layout.row_width, so->current.item);
+	int			nkeys = gpb_count_keys(&so->layout);
+	MemoryContext work = AllocSetContextCreate(so->context, "gpubtree row", ALLOCSET_SMALL_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(work);
+	bool		seen = true;
+
+	index_deform_tuple(scan->xs_itup, scan->xs_itupdesc, values, isnull);
+	for (int c = 0; c < so->layout.ncolumns && seen; c++)
+	{
+		if (so->layout.coding[c] == GPB_CODING_DICTIONARY && !isnull[nkeys + c] &&
+			(uint32) gpb_row_value(row, so->layout.offset[c], so->layout.kind[c]) == GPB_ELSEWHERE)
+			seen = gpb_value_elsewhere(scan->heapRelation, scan->indexRelation, scan->xs_snapshot,
+									   &scan->xs_heaptid, nkeys + c + 1, &values[nkeys + c],
+									   &isnull[nkeys + c]);
+	}
+	MemoryContextSwitchTo(so->context);
+	if (seen)
+		scan->xs_hitup = heap_form_tuple(scan->xs_hitupdesc, values, isnull);
+	scan->xs_itup->t_info &= ~GPB_TUPLE_LACKS;
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(work);
+	return seen;
+}
+
+/* Free what scan_complete_tuple() made. */
 static inline void
+scan_free_tuple(IndexScanDesc scan)
+{
+	if (unlikely(scan->xs_hitup != NULL))
+		heap_freetuple(scan->xs_hitup);
+	scan->xs_hitup = NULL;
+}
+
+/*
+ * Set xs_itup, and xs_itupdesc to its descriptor, or xs_hitup if there are values that are elsewhere,
+ * to the tuple of an entry of the current leaf, which stays valid until the next entry is returned.
+ * Returns false if the entry is not wanted.
+ */
+static inline bool
 scan_form_tuple(IndexScanDesc scan, int item, const char *row)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
@@ -591,6 +637,8 @@ scan_form_tuple(IndexScanDesc scan, int item, const char *row)
 	scan->xs_itup = gpb_former_tuple(so->former,
 									 gpb_copy_key(&so->current.copy, so->layout.key_width, item),
 									 row, &scan->xs_heaptid);
+	scan_free_tuple(scan);
+	return likely((scan->xs_itup->t_info & GPB_TUPLE_LACKS) == 0) || scan_complete_tuple(scan);
 }
 
 /*
@@ -615,8 +663,8 @@ scan_next_item(IndexScanDesc scan, ScanDirection direction)
 			continue;
 		position->item = item;
 		locator_tid(scan, locator, &scan->xs_heaptid);
-		if (scan->xs_want_itup)
-			scan_form_tuple(scan, item, row);
+		if (scan->xs_want_itup && !scan_form_tuple(scan, item, row))
+			continue;
 		return true;
 	}
 	position->item = item;
@@ -723,6 +771,7 @@ gpb_beginscan(Relation index, int nkeys, int norderbys)
 	so->mark = NULL;
 
 	scan->xs_itupdesc = RelationGetDescr(index);
+	scan->xs_hitupdesc = RelationGetDescr(index);
 	scan->opaque = so;
 	return scan;
 }
@@ -772,6 +821,7 @@ gpb_endscan(IndexScanDesc scan)
 	GpbScan    *so = (GpbScan *) scan->opaque;
 
 	scan_reset(scan);
+	scan_free_tuple(scan);
 	if (so->set.ranges)
 		pfree(so->set.ranges);
 	if (so->columns)

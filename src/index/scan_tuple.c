@@ -99,6 +99,7 @@ struct GpbFormer
 
 	GpbFullTuple full;			/* Datums of values in "place" never change */
 	GpbNullTuple *with_nulls;	/* made for the first tuple that has one */
+	bool		lacks;			/* the tuple that is being formed lacks a value, which is elsewhere */
 	char		place[FLEXIBLE_ARRAY_MEMBER][GPB_FORMED_BYTES] pg_attribute_aligned(8);
 };
 
@@ -284,6 +285,23 @@ copy_bytes(char *to, const char *from, int bytes)
 		memcpy(to, from, 12);
 }
 
+/* The value of a code.  Of one that is elsewhere there is an empty value, and a note. */
+static inline Datum
+form_dictionary(GpbFormer *former, int column, uint32 code)
+{
+	static struct varlena *empty = NULL;
+
+	if (likely(code != GPB_ELSEWHERE))
+		return gpb_dictionary_value(former->index, former->dictionary, column, code);
+	if (empty == NULL)
+	{
+		empty = MemoryContextAlloc(TopMemoryContext, VARHDRSZ);
+		SET_VARSIZE(empty, VARHDRSZ);
+	}
+	former->lacks = true;
+	return PointerGetDatum(empty);
+}
+
 /* Form the value of an INCLUDE column that is not NULL. */
 static inline void
 form_row_value(GpbFormer *former, const char *row, int c)
@@ -307,8 +325,7 @@ form_row_value(GpbFormer *former, const char *row, int c)
 			copy_bytes(former->place[c], from, column.bytes);
 			break;
 		case GPB_FORM_DICTIONARY:
-			*value = gpb_dictionary_value(former->index, former->dictionary, c - former->nkeys,
-										  *(const uint32 *) from);
+			*value = form_dictionary(former, c - former->nkeys, *(const uint32 *) from);
 			break;
 		case GPB_FORM_NUMERIC:
 			form_numeric(former, c, (int64) gpb_load64(from));
@@ -344,6 +361,7 @@ gpb_former_create(Relation index, const GpbLayout *layout, MemoryContext context
 	former->ncolumns = ncolumns;
 	former->nkeys = gpb_count_keys(layout);
 	former->with_nulls = NULL;
+	former->lacks = false;
 	former->full.header.t_info = offsetof(GpbFullTuple, values) + ncolumns * sizeof(Datum);
 	for (int c = 0; c < ncolumns; c++)
 	{
@@ -418,6 +436,11 @@ gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row, ItemPointer tid
 	}
 	if (unlikely(nulls != 0))
 		tuple = tuple_with_nulls(former, nulls);
+	if (unlikely(former->lacks))
+	{
+		former->lacks = false;
+		tuple->t_info |= GPB_TUPLE_LACKS;
+	}
 	tuple->t_tid = *tid;
 	return tuple;
 }

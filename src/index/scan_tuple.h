@@ -8,6 +8,10 @@
 #ifndef GPB_SCAN_TUPLE_H
 #define GPB_SCAN_TUPLE_H
 
+#include "compat.h"
+
+#include "access/itup.h"
+
 #include "index/index.h"
 
 typedef struct GpbFormer GpbFormer;
@@ -25,8 +29,10 @@ extern GpbFormer *gpb_former_create(Relation index, const GpbLayout *layout,
 									MemoryContext context);
 /*
  * Form the tuple of an entry.  It is valid until the next one is formed, and so are the values to
- * which it points.
+ * which it points.  In t_info it has GPB_TUPLE_LACKS if it has empty values for such as are
+ * elsewhere; the caller takes that away again.
  */
+#define GPB_TUPLE_LACKS		INDEX_AM_RESERVED_BIT
 extern IndexTuple gpb_former_tuple(GpbFormer *former, GpbKey key, const char *row,
 								   ItemPointer tid);
 /* Free a former. */

@@ -226,6 +226,8 @@ column_text(GpbInspect *look, GpbKey key, const char *row, int attno)
 	{
 		int			column = attno - 1 - IndexRelationGetNumberOfKeyAttributes(look->index);
 
+		if (DatumGetUInt32(value) == GPB_ELSEWHERE)
+			return "(in the table alone)";
 		if (!gpb_dictionary_has(look->index, look->dictionary, column, DatumGetUInt32(value)))
 			return "(not a code of the dictionary)";
 		value = gpb_dictionary_value(look->index, look->dictionary, column, DatumGetUInt32(value));

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * mirror_drops.c
- *	  Gives up the mirrors of files and databases that are dropped.
+ *	  Gives up the mirrors and shared dictionaries of files and databases that are dropped.
  *
  * This frees memory; exactness does not need it, since nobody finds the mirror of
  * a file that is gone (rule M1).
@@ -30,6 +30,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "index/dictionary.h"
 #include "mirror/mark.h"
 #include "mirror/mirror.h"
 #include "sql/sql.h"
@@ -61,13 +62,16 @@ drop_databases(void)
 	ListCell   *lc;
 
 	foreach(lc, dropped_databases)
+	{
 		gpb_mirror_drop_database(lfirst_oid(lc));
+		gpb_dictionary_drop_database(lfirst_oid(lc));
+	}
 }
 
 /* ---- files ---- */
 
 /*
- * Give up the mirrors of the files that go with the current transaction or subtransaction: if it
+ * Give up what is shared of the files that go with the current transaction or subtransaction: if it
  * commits, or if it aborts.  Called where an error would be fatal; what it allocates, the list,
  * PostgreSQL allocates itself at the same places.
  */
@@ -78,11 +82,14 @@ drop_files(bool commit)
 	int			n;
 	int			i;
 
-	if (!gpb_mirror_was_used())
+	if (!gpb_mirror_was_used() && !gpb_dictionary_was_shared())
 		return;
 	n = smgrGetPendingDeletes(commit, &files);
 	for (i = 0; i < n; i++)
+	{
 		gpb_mirror_forget(&files[i]);
+		gpb_dictionary_drop_file(&files[i]);
+	}
 	if (files != NULL)
 		pfree(files);
 }

@@ -87,7 +87,7 @@ my %damage = (
 	'codes from elsewhere' => [ sub { set_field($page[1], 'low_key', 0) }, $page[1] ],
 	'a code beyond the end' => [ sub { put(leaf(0), row_place(leaf(0), 0) + 8, 'L<', 2009) }, undef ],
 	'a code far beyond the end' =>
-	  [ sub { put(leaf(0), row_place(leaf(0), 0) + 8, 'L<', 0xFFFFFFFE) }, undef ]);
+	  [ sub { put(leaf(0), row_place(leaf(0), 0) + 8, 'L<', 0xFFFFFFFD) }, undef ]);
 
 sub root_of
 {

@@ -14,6 +14,7 @@
 #include "exec/common/program_codes.h"
 #include "exec/common/program_words.h"
 #include "exec/common/zone.h"
+#include "index/dictionary.h"
 
 /* Collect the executor's parameters in an expression. */
 static bool
@@ -37,6 +38,54 @@ gpb_executor_params(Node *expression)
 	return params;
 }
 
+/* The bit of the INCLUDE column that a slot has, if it has one */
+static inline uint32
+slot_bit(int slot)
+{
+	return slot >= 1 && slot <= GPB_MAX_INCLUDE ? (uint32) 1 << (slot - 1) : 0;
+}
+
+uint32
+gpb_program_columns(const GpbProgram *program)
+{
+	uint32		columns = program->list_entries ? slot_bit(program->order) : 0;
+
+	for (int i = 0; i < program->nsteps; i++)
+	{
+		const GpbStep *step = &program->step[i];
+		int			operands = gpb_operands(step->op);
+
+		if (step->op != GPB_OP_IS_NULL)
+			columns |= slot_bit(step->a);
+		columns |= (operands > 1 ? slot_bit(step->b) : 0) | (operands > 2 ? slot_bit(step->c) : 0);
+	}
+	for (int i = 0; i < program->nterms; i++)
+	{
+		if ((program->term[i].want & ~GPB_WANT_COUNT) != 0)
+			columns |= slot_bit(program->term[i].slot);
+	}
+	for (int i = 0; i < program->ngroups; i++)
+		columns |= slot_bit(program->group[i]);
+	return columns;
+}
+
+/*
+ * May a row that is seen have a value that its entry has not, in a column whose codes the program
+ * reads?  This is asked after the snapshot was taken: its rows are of transactions that had ended
+ * then, and said so in the index before they made the entry.
+ */
+static bool
+has_values_elsewhere(const GpbProgramConstants *constants)
+{
+	GpbLayout	layout;
+
+	if (constants->columns == 0)
+		return false;
+	layout = *gpb_layout(constants->index);
+	return gpb_layout_has_dictionary(&layout) &&
+		(gpb_dictionary_elsewhere(constants->index, &layout) & constants->columns) != 0;
+}
+
 GpbProgramConstants *
 gpb_program_constants_init(const GpbProgramPlan *plan, Relation index, PlanState *ps)
 {
@@ -50,6 +99,7 @@ gpb_program_constants_init(const GpbProgramPlan *plan, Relation index, PlanState
 	constants->equal = palloc0(sizeof(ExprState *) * (constants->n + 1));
 	constants->type = palloc(sizeof(Oid) * (constants->n + 1));
 	constants->collation = palloc(sizeof(Oid) * (constants->n + 1));
+	constants->columns = gpb_program_columns(&plan->program);
 	constants->more = palloc0(sizeof(GpbMoreWords));
 	constants->more->context = CurrentMemoryContext;
 	foreach(lc, plan->constants)
@@ -295,6 +345,8 @@ gpb_program_bind(const GpbProgramConstants *constants, ExprContext *econtext,
 	uint32		empty = 0;
 	int			i;
 
+	if (has_values_elsewhere(constants))
+		return "values that are not in the index";
 	program->null_constants = 0;
 	memset(&program->tables, 0, sizeof(program->tables));
 	constants->more->n = 0;

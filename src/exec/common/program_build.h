@@ -148,7 +148,13 @@ typedef struct GpbProgramConstants
 	Oid		   *collation;
 	Bitmapset  *params;			/* of the executor, among them values of subqueries */
 	GpbMoreWords *more;			/* of the program that was bound last */
+	uint32		columns;		/* INCLUDE columns whose words the program reads, as bits */
 } GpbProgramConstants;
+
+/*
+ * The INCLUDE columns whose words a program reads, as bits; whether they are NULL does not count.
+ */
+extern uint32 gpb_program_columns(const GpbProgram *program);
 
 /* The executor's parameters in an expression, or in a List of such */
 extern Bitmapset *gpb_executor_params(Node *expression);

@@ -71,6 +71,18 @@ has_idle_blanks(Expr *expression, const Var *var)
 		(type != BPCHAROID || typmod < 0);
 }
 
+bool
+gpb_slot_has_code(const GpbProgramBuilder *builder, int slot)
+{
+	IndexOptInfo *index = builder->index;
+	TargetEntry *entry;
+
+	if (slot > index->ncolumns - index->nkeycolumns)
+		return false;
+	entry = list_nth_node(TargetEntry, index->indextlist, gpb_column_position(index, slot));
+	return gpb_type_has_dictionary(exprType((Node *) entry->expr));
+}
+
 int
 gpb_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {

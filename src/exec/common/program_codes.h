@@ -33,6 +33,9 @@
 /* Is it a column whose words are codes, perhaps with another label?  Then *slot is it. */
 extern bool gpb_is_code_column(GpbProgramBuilder *builder, Expr *expression, int *slot);
 
+/* Is this the slot of an INCLUDE column, and has it codes? */
+extern bool gpb_slot_has_code(const GpbProgramBuilder *builder, int slot);
+
 /*
  * The slot and type of words of such a column, where codes are to tell values apart: GPB_REFUSED if
  * different ones may be equal to the column's "=", by its collation or as character without a

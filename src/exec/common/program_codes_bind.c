@@ -80,7 +80,7 @@ typedef struct GpbJudgedCodes
  * them meanwhile, by a subquery in the condition; no row that the snapshot sees has one of these.
  */
 static void
-evaluate_all(ExprState *condition, ExprContext *econtext, const GpbDictionary *dictionary,
+evaluate_all(ExprState *condition, ExprContext *econtext, const GpbDictionaryCopy *copy,
 			 int column, GpbJudgedCodes *codes)
 {
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree codes",
@@ -97,9 +97,9 @@ evaluate_all(ExprState *condition, ExprContext *econtext, const GpbDictionary *d
 			CHECK_FOR_INTERRUPTS();
 			MemoryContextReset(work);
 		}
-		if (dictionary->value[code].column != column)
+		if (gpb_copied_value(copy, code)->column != column)
 			continue;
-		econtext->caseValue_datum = PointerGetDatum(dictionary->value[code].value);
+		econtext->caseValue_datum = PointerGetDatum(gpb_copied_value(copy, code)->header);
 		econtext->caseValue_isNull = false;
 		result = DatumGetBool(ExecEvalExpr(condition, econtext, &isnull));
 		if (isnull)
@@ -214,7 +214,7 @@ gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *eco
 	codes.ncodes = dictionary->ncodes;
 	for (int result = 0; result < 2; result++)
 		codes.bits[result] = palloc0(sizeof(uint64) * (codes.ncodes / GPB_CODES_IN_WORD + 1));
-	evaluate_all(constants->value[i], econtext, dictionary,
+	evaluate_all(constants->value[i], econtext, dictionary->copy,
 				 gpb_column_of_code_type(constants->type[i]), &codes);
 	*n = 0;
 	*words = NULL;
@@ -237,7 +237,7 @@ typedef struct GpbCodeOrder
 {
 	FmgrInfo	compare;
 	Oid			collation;
-	const GpbDictionary *dictionary;
+	const GpbDictionaryCopy *copy;
 } GpbCodeOrder;
 
 /* qsort_arg comparator of codes by what they stand for; sorting many can be cancelled */
@@ -245,12 +245,13 @@ static int
 compare_codes(const void *a, const void *b, void *arg)
 {
 	GpbCodeOrder *order = arg;
-	const GpbCopiedValue *value = order->dictionary->value;
+	const GpbCopiedValue *left = gpb_copied_value(order->copy, *(const uint32 *) a);
+	const GpbCopiedValue *right = gpb_copied_value(order->copy, *(const uint32 *) b);
 
 	CHECK_FOR_INTERRUPTS();
 	return DatumGetInt32(FunctionCall2Coll(&order->compare, order->collation,
-										   PointerGetDatum(value[*(const uint32 *) a].value),
-										   PointerGetDatum(value[*(const uint32 *) b].value)));
+										   PointerGetDatum(left->header),
+										   PointerGetDatum(right->header)));
 }
 
 /* Put the ranks of n codes, which are in order, into a table; "first" is the least of them. */
@@ -301,12 +302,12 @@ gpb_evaluate_ranks(const GpbProgramConstants *constants, int i, ExprContext *eco
 								   sizeof(uint32) * (dictionary->ncodes + 1));
 	for (uint32 code = 0; code < dictionary->ncodes; code++)
 	{
-		if (dictionary->value[code].column == column)
+		if (gpb_copied_value(dictionary->copy, code)->column == column)
 			codes[ncodes++] = code;
 	}
 	fmgr_info(DatumGetObjectId(compare), &order.compare);
 	order.collation = constants->collation[i];
-	order.dictionary = dictionary;
+	order.copy = dictionary->copy;
 	if (ncodes > 0)
 		words = make_ranks(&order, codes, ncodes, n);
 	pfree(codes);

@@ -239,9 +239,29 @@ tables_may_be_long(const GpbProgramPlan *plan)
 	return orders > GPB_CERTAIN_ORDERS;
 }
 
+/* Does the program read codes?  Their values may be elsewhere. */
+static bool
+reads_codes(const GpbProgramBuilder *builder, const GpbProgram *program)
+{
+	uint32		columns = gpb_program_columns(program);
+
+	for (int c = 0; columns >> c != 0; c++)
+	{
+		if ((columns >> c & 1) != 0 && gpb_slot_has_code(builder, c + 1))
+			return true;
+	}
+	return false;
+}
+
 bool
-gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
+gpb_program_is_uncertain(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 {
 	return plan->program.ngroups > 0 || gpb_builder_can_fault(builder) ||
 		gpb_may_fail((Node *) plan->constants) || tables_may_be_long(plan);
+}
+
+bool
+gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
+{
+	return gpb_program_is_uncertain(builder, plan) || reads_codes(builder, &plan->program);
 }

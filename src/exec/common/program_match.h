@@ -66,5 +66,11 @@ extern const char *gpb_match_items(GpbProgramBuilder *builder, List *aggrefs,
  * constants may turn out to be NULL.
  */
 extern bool gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan);
+/*
+ * Likewise, for another reason than values that are elsewhere: these are known before anything is
+ * read.
+ */
+extern bool gpb_program_is_uncertain(const GpbProgramBuilder *builder,
+									 const GpbProgramPlan *plan);
 
 #endif							/* GPB_PROGRAM_MATCH_H */

@@ -37,6 +37,7 @@ build_row_program(PlannerInfo *root, IndexOptInfo *index, List *filters, GpbRowP
 	program->plan = *gpb_builder_end(builder);
 	program->present = !gpb_program_is_plain(&program->plan.program);
 	program->may_give_up = gpb_program_may_give_up(builder, &program->plan);
+	program->is_uncertain = gpb_program_is_uncertain(builder, &program->plan);
 	program->entry_cost = gpb_builder_cost(builder, 1.0, 1.0);
 	program->begin_cost = gpb_builder_begin_cost(builder);
 	return NULL;
@@ -76,7 +77,7 @@ gpb_row_program_is_certain(const GpbRowProgram *program)
 		if (lfirst(lc) == NULL || !IsA(lfirst(lc), Const))
 			return false;
 	}
-	return !program->may_give_up;
+	return !program->is_uncertain;
 }
 
 /* ---- what travels in the plan ---- */

@@ -16,6 +16,7 @@
 #include "utils/rel.h"
 
 #include "exec/common/growth.h"
+#include "exec/common/kept_rows.h"
 #include "exec/common/node_explain.h"
 #include "exec/common/range_totals.h"
 #include "exec/join/join_aggregate.h"
@@ -32,6 +33,7 @@ typedef struct GpbJoinAggregateScan
 	GpbProgramConstants *constants; /* of the program, if there is one */
 	uint32		most_keys;		/* of a batch */
 	GpbRangeTotals *totals;		/* NULL until first needed */
+	GpbKeptRows kept;			/* the ordinary plan, if there is one; no rows are kept */
 	MemoryContext context;		/* the node's */
 } GpbJoinAggregateScan;
 
@@ -40,9 +42,12 @@ begin_join_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
 	GpbJoinAggregatePlan *plan = &scan->plan;
+	List	   *custom_plans = castNode(CustomScan, css->ss.ps.plan)->custom_plans;
 
 	gpb_join_aggregate_get(castNode(CustomScan, css->ss.ps.plan), plan);
 	gpb_start_child(&scan->node, eflags);
+	gpb_kept_begin(&scan->node, &scan->kept, list_length(custom_plans) > 1 ? llast(custom_plans) :
+				   NULL, eflags);
 	gpb_require_aggregates(plan->items, plan->nitems);
 	gpb_require_row_program(&plan->program);
 	if (!gpb_open_joined(&scan->node, plan->index, eflags))
@@ -100,7 +105,7 @@ read_keys(GpbJoinAggregateScan *scan)
 
 /* ---- the answer ---- */
 
-/* The node has no other plan than its program, which the planner has found to be certain. */
+/* The planner has found the program to be certain, once it is bound. */
 static void
 report_no_answer(const GpbJoinAggregateScan *scan, const char *why)
 {
@@ -109,9 +114,9 @@ report_no_answer(const GpbJoinAggregateScan *scan, const char *why)
 }
 
 /*
- * What answers the node's batches, made when first needed.  A program is bound once: its constants
- * are the same in each execution of the node, and no row that the snapshot sees has a code that the
- * dictionary gets later.
+ * What answers the node's batches, made when first needed; NULL if the node gives up.  A program is
+ * bound once: its constants are the same in each execution of the node, and no row that the
+ * snapshot sees has a code that the dictionary gets later.
  */
 static GpbRangeTotals *
 join_aggregate_totals(GpbJoinAggregateScan *scan)
@@ -130,7 +135,11 @@ join_aggregate_totals(GpbJoinAggregateScan *scan)
 											   scan->node.css.ss.ps.ps_ExprContext, &program);
 
 		if (refusal != NULL)
-			report_no_answer(scan, refusal);
+		{
+			MemoryContextSwitchTo(caller);
+			gpb_kept_give_up(&scan->node, &scan->kept, refusal);
+			return NULL;
+		}
 		scan->totals = gpb_range_totals_begin_program(scan->node.heap, scan->node.index, snapshot,
 													  &program, plan->items, plan->nitems,
 													  scan->keys.form, gpb_rows_memory(),
@@ -185,6 +194,26 @@ answer_join_aggregate(CustomScanState *css)
 
 /* ---- the node ---- */
 
+/* Nothing of the outer plan is read before the program is bound, or the node has given up. */
+static TupleTableSlot *
+exec_join_aggregate(CustomScanState *css)
+{
+	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
+
+	if (scan->kept.gave_up == NULL && join_aggregate_totals(scan) != NULL)
+		return gpb_exec_one_row(css);
+	return gpb_kept_next(&scan->node, &scan->kept);
+}
+
+static void
+rescan_join_aggregate(CustomScanState *css)
+{
+	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
+
+	gpb_rescan_one_row(css);
+	gpb_kept_rescan(&scan->node, &scan->kept);
+}
+
 static void
 end_join_aggregate(CustomScanState *css)
 {
@@ -192,6 +221,7 @@ end_join_aggregate(CustomScanState *css)
 
 	if (scan->totals != NULL)
 		gpb_range_totals_end(scan->totals);
+	gpb_kept_end(&scan->kept);
 	gpb_close_node(&scan->node);
 }
 
@@ -204,6 +234,7 @@ explain_join_aggregate(CustomScanState *css, List *ancestors, ExplainState *es)
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.clauses, ancestors, es);
 	if (!es->analyze)
 		return;
+	gpb_explain_gave_up(css, es);
 	if (scan->totals == NULL)
 		gpb_explain_batch(GPB_LABEL_KEYS, NULL, 0, es);
 	else
@@ -212,7 +243,9 @@ explain_join_aggregate(CustomScanState *css, List *ancestors, ExplainState *es)
 
 const GpbNodeKind gpb_join_aggregate_node = {
 	GPB_NODE_KIND("GpubtreeJoinAggregate", GpbJoinAggregateScan),
-	GPB_ONE_ROW(answer_join_aggregate),
+	.answer = answer_join_aggregate,
+	.exec.ExecCustomScan = exec_join_aggregate,
+	.exec.ReScanCustomScan = rescan_join_aggregate,
 	.exec.BeginCustomScan = begin_join_aggregate,
 	.exec.EndCustomScan = end_join_aggregate,
 	.exec.ExplainCustomScan = explain_join_aggregate

@@ -19,6 +19,7 @@
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
+#include "exec/common/kept_rows.h"
 #include "exec/common/outer_cost.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"
@@ -45,25 +46,33 @@ typedef struct GpbJoinAggregatePath
 /* ---- path ---- */
 
 /*
- * Find how an index answers the aggregates: fill in the items and the program, if they take one.
- * Returns false if it does not, or if the program is not certain: the node has no other plan.
+ * Find how an index answers the aggregates: fill in the items and the program, if they take one,
+ * and the ordinary path that takes over where values are elsewhere.  Returns false if there is
+ * none, or if the program may give up once the outer plan is read: that may be of a kind that is
+ * not read twice.
  */
 static bool
-match_aggregates(PlannerInfo *root, IndexOptInfo *index, List *aggrefs,
-				 GpbJoinAggregatePlan *plan)
+match_aggregates(PlannerInfo *root, RelOptInfo *grouped_rel, RelOptInfo *outerrel,
+				 IndexOptInfo *index, List *aggrefs, GpbJoinAggregatePlan *plan,
+				 Path **ordinary)
 {
 	plan->nitems = list_length(aggrefs);
 	plan->alias = planner_rt_fetch(index->rel->relid, root)->eref->aliasname;
-	return gpb_match_row_program(root, index, NIL, aggrefs, &plan->program,
-								 &plan->items) == NULL &&
-		gpb_row_program_is_certain(&plan->program);
+	*ordinary = NULL;
+	if (gpb_match_row_program(root, index, NIL, aggrefs, &plan->program, &plan->items) != NULL ||
+		!gpb_row_program_is_certain(&plan->program))
+		return false;
+	if (!plan->program.present || !plan->program.may_give_up)
+		return true;
+	*ordinary = gpb_ordinary_path_beside(root, grouped_rel, outerrel, grouped_rel->reltarget);
+	return *ordinary != NULL;
 }
 
 /* Make the path for a candidate, and the fields of its plan node that say how to aggregate. */
 static CustomPath *
 make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 						 GpbJoinCandidate *candidate, List *aggrefs,
-						 const GpbJoinAggregatePlan *plan)
+						 const GpbJoinAggregatePlan *plan, Path *ordinary)
 {
 	CustomPath *path = gpb_make_path(sizeof(GpbJoinAggregatePath),
 									 &join_aggregate_path_methods, candidate->joinrel,
@@ -88,7 +97,7 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	gpb_outer_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
 	path->path.startup_cost = path->path.total_cost;
 
-	path->custom_paths = list_make1(outer);
+	path->custom_paths = ordinary == NULL ? list_make1(outer) : list_make2(outer, ordinary);
 	GPB_ADD_DISABLED(&path->path, outer);
 	own->index = candidate->index;
 	own->aggrefs = aggrefs;
@@ -129,13 +138,14 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 		GpbJoinAggregatePlan plan = {0};
+		Path	   *ordinary;
 
 		if (gpb_match_join_index(root, &candidate, index) && candidate.filters == NIL &&
 			list_difference_ptr(candidate.restrictlist, candidate.ranged) == NIL &&
-			match_aggregates(root, index, aggrefs, &plan))
+			match_aggregates(root, grouped_rel, outerrel, index, aggrefs, &plan, &ordinary))
 			add_path(grouped_rel,
 					 (Path *) make_join_aggregate_path(root, grouped_rel, &candidate,
-													   aggrefs, &plan));
+													   aggrefs, &plan, ordinary));
 	}
 }
 

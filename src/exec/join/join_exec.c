@@ -356,7 +356,9 @@ load_inner(GpbJoinScan *join)
 			MemoryContextSwitchTo(join->node.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 
 		for (i = 0; i < join->plan.ninner; i++)
-			values[i] = gpb_entry_value(join->node.index, &join->keys.layout, join->dictionary,
+			values[i] = gpb_entry_value(join->node.heap, join->node.index,
+										join->node.css.ss.ps.state->es_snapshot,
+										&join->keys.layout, join->dictionary,
 										gpb_entry_key(join->record, &join->keys.layout),
 										join->record->row, join->plan.inner[i], &isnull[i]);
 		MemoryContextSwitchTo(caller);

@@ -318,7 +318,8 @@ entry_column(GpbScanRows *scan, const GpbRangeEntry *entry, AttrNumber column, b
 		return ObjectIdGetDatum(RelationGetRelid(scan->node.heap));
 	if (scan->reader != NULL)
 		return gpb_reader_column(scan->reader, column, isnull);
-	return gpb_entry_value(scan->node.index, &scan->layout, scan->dictionary,
+	return gpb_entry_value(scan->node.heap, scan->node.index,
+						   scan->node.css.ss.ps.state->es_snapshot, &scan->layout, scan->dictionary,
 						   gpb_entry_key(entry, &scan->layout), entry->row, column, isnull);
 }
 

@@ -95,6 +95,8 @@ gpb_reader_row(GpbRangeReader *reader)
 Datum
 gpb_reader_column(GpbRangeReader *reader, AttrNumber column, bool *isnull)
 {
+	if (reader->scan->xs_hitup != NULL)
+		return heap_getattr(reader->scan->xs_hitup, column, reader->scan->xs_hitupdesc, isnull);
 	return index_getattr(reader->scan->xs_itup, column, reader->scan->xs_itupdesc, isnull);
 }
 

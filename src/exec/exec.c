@@ -18,6 +18,7 @@
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/common/index_ends.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/settings.h"
 #include "exec/exec.h"
 #include "exec/join/join_aggregate.h"
@@ -216,6 +217,10 @@ gpb_exec_init(void)
 	DefineCustomIntVariable("gpubtree.rank_parts",
 							"Sets about how many parts of a range are counted together.",
 							NULL, &gpb_rank_parts, GPB_RANK_PARTS, 32, GPB_RANK_PARTS,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpubtree.matched_indexes",
+							"Counts how many times an index was matched with a query.",
+							NULL, &gpb_matched_indexes, 0, 0, INT_MAX,
 							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 #endif
 

@@ -239,6 +239,7 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 {
 	GpbRangeSplit split;
 
+	GPB_COUNT_MATCH();
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	match->plan.index = index->indexoid;

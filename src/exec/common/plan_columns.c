@@ -18,6 +18,10 @@
 #include "exec/common/never_null.h"
 #include "exec/common/plan_columns.h"
 
+#ifdef GPB_HOLD_POINTS
+int			gpb_matched_indexes = 0;
+#endif
+
 /* A column's place in a set */
 static inline int
 place(AttrNumber column)

@@ -35,4 +35,17 @@ extern bool gpb_key_is_among(const IndexOptInfo *index, const Bitmapset *columns
 /* Is key column c, counted from 0, among these columns? */
 extern bool gpb_key_column_is_among(const IndexOptInfo *index, int c, const Bitmapset *columns);
 
+/*
+ * How many times an index has been matched with a query in this session, which
+ * gpubtree.matched_indexes shows where hold points are compiled in: what must be refused before is
+ * not counted [083].
+ */
+#ifdef GPB_HOLD_POINTS
+extern int	gpb_matched_indexes;
+
+#define GPB_COUNT_MATCH() (gpb_matched_indexes++)
+#else
+#define GPB_COUNT_MATCH() ((void) 0)
+#endif
+
 #endif							/* GPB_PLAN_COLUMNS_H */

@@ -212,8 +212,10 @@ gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInf
 {
 	candidate->index = index;
 	if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
-		!may_have_conditions(candidate, index) ||
-		!find_conditions(root, candidate) || !inner_columns(root, candidate))
+		!may_have_conditions(candidate, index))
+		return false;
+	GPB_COUNT_MATCH();
+	if (!find_conditions(root, candidate) || !inner_columns(root, candidate))
 		return false;
 	candidate->index_only = gpb_index_has_columns(index, candidate->columns);
 	candidate->selectivity = range_selectivity(root, candidate);

@@ -56,8 +56,9 @@ typedef struct GpbScanWish
 /* Which columns of the table the query needs, as sets (plan_columns.h) */
 typedef struct GpbScanColumns
 {
-	Bitmapset  *rows;			/* of the table's rows, but for its OID */
+	Bitmapset  *rows;			/* of the table's rows */
 	Bitmapset  *restricted;		/* by restrictions that are not always true */
+	Bitmapset  *needed;			/* both, but for the table's OID, which is known */
 	Bitmapset  *order;			/* of what decides which rows are the first */
 	bool		has_arms;		/* is there an OR or a row comparison among the restrictions? */
 } GpbScanColumns;

@@ -98,6 +98,14 @@ may_have_arms(List *restrictions)
 	return false;
 }
 
+/* What the query needs of rows and restrictions, to be read from the index or the table */
+static Bitmapset *
+needed_columns(const GpbScanColumns *columns)
+{
+	return bms_del_member(bms_union(columns->rows, columns->restricted),
+						  TableOidAttributeNumber - FirstLowInvalidHeapAttributeNumber);
+}
+
 /* Collect the columns of the query, once for all indexes. */
 static void
 collect_columns(PlannerInfo *root, RelOptInfo *rel, const GpbScanFirst *first,
@@ -105,20 +113,21 @@ collect_columns(PlannerInfo *root, RelOptInfo *rel, const GpbScanFirst *first,
 {
 	memset(columns, 0, sizeof(*columns));
 	columns->rows = gpb_add_column_numbers(NULL, rel->reltarget->exprs, rel->relid);
-	columns->rows = bms_del_member(columns->rows,
-								   TableOidAttributeNumber - FirstLowInvalidHeapAttributeNumber);
 	columns->restricted = gpb_restricted_columns(root, rel, rel->baserestrictinfo);
 	if (first != NULL)
 		columns->order = gpb_add_column_numbers(NULL, list_make1(first->expression), rel->relid);
+	columns->needed = needed_columns(columns);
 	columns->has_arms = may_have_arms(rel->baserestrictinfo);
 }
 
-/* The same for one index, whose predicate may imply some of the restrictions */
+/* Correct the columns for one index, whose predicate may imply some of the restrictions. */
 static void
 columns_of_index(PlannerInfo *root, IndexOptInfo *index, GpbScanColumns *columns)
 {
-	if (index->indrestrictinfo != index->rel->baserestrictinfo)
-		columns->restricted = gpb_restricted_columns(root, index->rel, index->indrestrictinfo);
+	if (index->indrestrictinfo == index->rel->baserestrictinfo)
+		return;
+	columns->restricted = gpb_restricted_columns(root, index->rel, index->indrestrictinfo);
+	columns->needed = needed_columns(columns);
 }
 
 /* May the index's program list the first rows?  It tests all restrictions then. */

@@ -291,11 +291,16 @@ gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index, const GpbScan
 {
 	RelOptInfo *rel = index->rel;
 	Cost		startup = start_cost();
+	Cost		row = (GPB_SCAN_LIST_COST + GPB_SCAN_ROW_COST) * cpu_operator_cost;
 	Cost		total;
 
-	if (!gpb_index_covers(index, columns->rows))
+	/* the parts that gpb_scan_price() has whatever the ranges and filters are */
+	if (!gpb_index_covers(index, columns->needed))
+	{
 		startup += GPB_SCAN_FETCH_COST * cpu_operator_cost;
-	total = startup + rel->rows * (GPB_SCAN_LIST_COST + GPB_SCAN_ROW_COST) * cpu_operator_cost;
+		row += GPB_SCAN_VISIT_COST * cpu_operator_cost;
+	}
+	total = startup + rel->rows * row;
 	if (price_is_beaten(rel, startup, total))
 		return true;
 	/* without a condition on the key the ranges have all entries */

@@ -19,6 +19,7 @@
 #include "exec/bucket/bucket_node.h"
 #include "exec/common/as_btree.h"
 #include "exec/common/old_snapshots.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/row_scans.h"
 #include "exec/common/settings.h"
 #include "exec/exec.h"
@@ -229,6 +230,10 @@ gpb_exec_init(void)
 	DefineCustomIntVariable("gpubtree.rank_parts",
 							"Sets about how many parts of a range are counted together.",
 							NULL, &gpb_rank_parts, GPB_RANK_PARTS, 32, GPB_RANK_PARTS,
+							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+	DefineCustomIntVariable("gpubtree.matched_indexes",
+							"Counts how many times an index was matched with a query.",
+							NULL, &gpb_matched_indexes, 0, 0, INT_MAX,
 							PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 #endif
 

@@ -1,9 +1,10 @@
 # What PostgreSQL counts of gpubtree's nodes: scans, entries read and rows fetched of the index,
 # blocks of index and table, and the buffers of EXPLAIN, all of them beside the built-in B-tree's
 # index-only scan: over rows that VACUUM has not seen, asked for once and again, over vacuumed ones,
-# and over rows of which some were changed.
+# and over rows of which some were changed. And how many indexes are matched with a query while it is
+# planned: none that the query's columns refuse, and none where core's plan costs less than a node.
 #
-# Guards: pgstat_count_* in engine/ and page/page_read.c; ReadRecentBuffer(), which counts nothing.
+# Guards: plan_columns.c and who asks it; pgstat_count_* in engine/ and page/page_read.c; ReadRecentBuffer(), which counts nothing.
 use strict;
 use warnings;
 use JSON::PP;
@@ -209,6 +210,48 @@ foreach my $device ('on', 'off')
 			is($fetches, 0, "$what: heap fetches") if $state eq 'vacuumed';
 		}
 	}
+}
+
+# How often an index is matched while a query is planned: quick refusals come before.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE wide (id int NOT NULL, a int NOT NULL, b int NOT NULL, c int NOT NULL, d int NOT NULL);
+INSERT INTO wide SELECT i, i % 100, i % 1000, i, i FROM generate_series(1, 20000) i;
+CREATE TABLE other AS SELECT * FROM wide;
+CREATE INDEX ON wide USING gpubtree (id);
+CREATE INDEX ON wide USING gpubtree (id) INCLUDE (a, b);
+CREATE INDEX ON wide USING gpubtree (a, b);
+CREATE INDEX ON wide USING gpubtree (b, id);
+CREATE INDEX ON wide USING gpubtree (c);
+CREATE INDEX ON wide USING gpubtree (d) INCLUDE (c);
+CREATE INDEX ON other USING gpubtree (id);
+CREATE INDEX ON other USING gpubtree (c);
+VACUUM ANALYZE wide, other;
+SQL
+
+sub matched
+{
+	my ($query) = @_;
+
+	return $node->safe_psql('postgres', <<"SQL") =~ s/.*\n//sr;
+SET gpubtree.matched_indexes = 0;
+EXPLAIN $query;
+SHOW gpubtree.matched_indexes;
+SQL
+}
+
+foreach my $case (
+	[ 0, 'SELECT * FROM wide WHERE id = 17', 'one key' ],
+	[ 0, 'SELECT * FROM wide WHERE id BETWEEN 17 AND 100 AND d > 3', 'few rows' ],
+	[ 0, 'SELECT d, count(*) FROM wide WHERE a > 5 GROUP BY d', 'groups that no index has' ],
+	# of eight indexes, those whose first column is in the join's clause
+	[ 2, 'SELECT * FROM wide JOIN other ON wide.a = other.id WHERE wide.id = 17', 'a join' ],
+	[ 0, 'SELECT * FROM wide WHERE id > 3 ORDER BY d LIMIT 9', 'an order that no index has' ],
+	# of those that have the columns, one has no others
+	[ 2, 'SELECT sum(c) FROM wide WHERE d BETWEEN 17 AND 15000', 'the index with both columns' ])
+{
+	my ($expected, $query, $what) = @$case;
+
+	is(matched($query), $expected, "indexes matched: $what");
 }
 
 done_testing();

@@ -18,6 +18,8 @@
 #include "exec/common/column_arms.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_arms.h"
+#include "exec/common/never_null.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/common/range_split.h"
@@ -61,6 +63,28 @@ part_aggregates(GpbAggregateQuery *query, List *aggrefs)
 	}
 }
 
+/* Collect the columns that every index must have. */
+static void
+collect_columns(GpbAggregateQuery *query)
+{
+	List	   *needed = list_copy(query->groups);
+	ListCell   *lc;
+
+	foreach(lc, list_concat_copy(query->aggrefs, query->value_aggrefs))
+	{
+		Aggref	   *aggref = lfirst_node(Aggref, lc);
+
+		/* counting rows takes no column but those of FILTER */
+		if (gpb_counts_rows(query->root, aggref))
+			needed = lappend(needed, aggref->aggfilter);
+		else
+			needed = lappend(needed, aggref);
+	}
+	query->columns = gpb_add_column_numbers(NULL, needed, query->rel->relid);
+	query->restricted = gpb_restricted_columns(query->root, query->rel,
+											   query->rel->baserestrictinfo);
+}
+
 const char *
 gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 						  RelOptInfo *grouped_rel, GpbAggregateQuery *query)
@@ -94,7 +118,19 @@ gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 	part_aggregates(query, aggrefs);
 	if (query->groups == NIL && aggrefs == NIL)
 		return "it has no aggregate";
+	collect_columns(query);
 	return NULL;
+}
+
+bool
+gpb_aggregate_may_match(const GpbAggregateQuery *query, IndexOptInfo *index)
+{
+	const Bitmapset *restricted = query->restricted;
+
+	/* the index's predicate may imply some of the restrictions */
+	if (index->indrestrictinfo != query->rel->baserestrictinfo)
+		restricted = gpb_restricted_columns(query->root, query->rel, index->indrestrictinfo);
+	return gpb_index_covers(index, query->columns) && gpb_index_covers(index, restricted);
 }
 
 /* ---- the program ---- */
@@ -203,6 +239,7 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 {
 	GpbRangeSplit split;
 
+	GPB_COUNT_MATCH();
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	match->plan.index = index->indexoid;

@@ -27,6 +27,8 @@ typedef struct GpbAggregateQuery
 	List	   *groupings;		/* calls of GROUPING(), each once */
 	GpbSetsPlan sets;			/* without runs */
 	List	   *having;
+	Bitmapset  *columns;		/* that the index must have, but for those of restrictions */
+	Bitmapset  *restricted;		/* columns of the table's restrictions; sets of plan_columns.h */
 } GpbAggregateQuery;
 
 /*
@@ -36,6 +38,12 @@ typedef struct GpbAggregateQuery
 extern const char *gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage,
 											 RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 											 GpbAggregateQuery *query);
+
+/*
+ * May the index, which is usable, answer the query?  It has every column then.  Much cheaper than
+ * gpb_aggregate_match_index(), which can say what is missing.
+ */
+extern bool gpb_aggregate_may_match(const GpbAggregateQuery *query, IndexOptInfo *index);
 
 /* How one index answers the query */
 typedef struct GpbAggregateMatch

@@ -179,7 +179,8 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 		GpbAggregatePath *own;
 
 		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
-			(!gpb_explain_decisions && is_beaten(grouped_rel, index)))
+			(!gpb_explain_decisions && (!gpb_aggregate_may_match(&query, index) ||
+										is_beaten(grouped_rel, index))))
 			continue;
 		own = make_aggregate_path(&query, index, &refusal);
 		if (own == NULL)

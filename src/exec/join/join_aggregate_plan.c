@@ -134,6 +134,8 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	candidate.innerrel = innerrel;
 	candidate.restrictlist = gpb_join_clauses(root, joinrel, outerrel, innerrel);
 	candidate.sjinfo = &sjinfo;
+	if (!gpb_collect_join_columns(&candidate))
+		return;
 	foreach(lc, innerrel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);

@@ -18,6 +18,7 @@
 #include "utils/selfuncs.h"
 
 #include "exec/join/join_node.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 
 /* ---- the range of keys of an outer row ---- */
@@ -176,8 +177,9 @@ range_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
 }
 
 bool
-gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInfo *index)
+gpb_collect_join_columns(GpbJoinCandidate *candidate)
 {
+	Index		relid = candidate->innerrel->relid;
 	ListCell   *lc;
 
 	/* core tests such clauses once, above a join of its own */
@@ -186,9 +188,34 @@ gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInf
 		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
 			return false;
 	}
+	candidate->joining = gpb_add_operand_columns(NULL, candidate->restrictlist, relid);
+	if (candidate->joining == NULL)
+		return false;
+	candidate->bounded = gpb_add_operand_columns(bms_copy(candidate->joining),
+												 candidate->innerrel->baserestrictinfo, relid);
+	return true;
+}
+
+/*
+ * May the join's clauses make ranges of the index?  They or the table's own conditions are on its
+ * first column then, and they on one of its columns at least.
+ */
+static bool
+may_have_conditions(const GpbJoinCandidate *candidate, const IndexOptInfo *index)
+{
+	return gpb_key_column_is_among(index, 0, candidate->bounded) &&
+		gpb_key_is_among(index, candidate->joining);
+}
+
+bool
+gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInfo *index)
+{
 	candidate->index = index;
 	if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
-		!find_conditions(root, candidate) || !inner_columns(root, candidate))
+		!may_have_conditions(candidate, index))
+		return false;
+	GPB_COUNT_MATCH();
+	if (!find_conditions(root, candidate) || !inner_columns(root, candidate))
 		return false;
 	candidate->index_only = gpb_index_has_columns(index, candidate->columns);
 	candidate->selectivity = range_selectivity(root, candidate);

@@ -79,6 +79,10 @@ typedef struct GpbJoinCandidate
 	SpecialJoinInfo *sjinfo;
 	Relids		param_source_rels;	/* as in JoinPathExtraData */
 
+	/* found by gpb_collect_join_columns; sets as in plan_columns.h */
+	Bitmapset  *joining;		/* operands of the join's clauses */
+	Bitmapset  *bounded;		/* the same, and of the inner table's own conditions */
+
 	/* found by gpb_match_join_index */
 	IndexOptInfo *index;
 	List	   *columns;		/* Vars of the inner table that are needed */
@@ -101,6 +105,12 @@ typedef struct GpbJoinCandidate
 	Cost		begin_cost;		/* the price of what the program has of constants */
 	Cost		entry_cost;		/* the price of the program for an entry */
 } GpbJoinCandidate;
+
+/*
+ * Collect the columns on which there are conditions, by which most indexes are refused.  Returns
+ * false if no index of the inner table can do this join.
+ */
+extern bool gpb_collect_join_columns(GpbJoinCandidate *candidate);
 
 /* Fill in the candidate for an index of the inner table; false if it cannot do this join. */
 extern bool gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate,

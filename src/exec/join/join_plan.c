@@ -78,13 +78,14 @@ outer_path_fits(const GpbJoinCandidate *candidate, Path *outer, Relids *required
 		bms_overlap(*required, candidate->param_source_rels);
 }
 
-/* Has the join a path already that is cheaper than any of ours over the outer path could be? */
+/*
+ * Has the join a path already that is cheaper than any of ours over the outer path could be, with
+ * so many rows fetched from the heap?
+ */
 static bool
-is_beaten(PlannerInfo *root, const GpbJoinCandidate *candidate, Path *outer, Relids required)
+is_beaten(PlannerInfo *root, const GpbJoinCandidate *candidate, IndexOptInfo *index, Path *outer,
+		  double fetched)
 {
-	IndexOptInfo *index = candidate->index;
-	double		fetched = candidate->index_only ? 0 :
-	outer->rows * index->tuples * candidate->selectivity * candidate->kept;
 	Cost		startup_cost;
 	Cost		total_cost;
 
@@ -92,7 +93,35 @@ is_beaten(PlannerInfo *root, const GpbJoinCandidate *candidate, Path *outer, Rel
 	return !add_path_precheck(candidate->joinrel, startup_cost, total_cost,
 							  build_join_pathkeys(root, candidate->joinrel, candidate->jointype,
 												  outer->pathkeys),
-							  required);
+							  PATH_REQ_OUTER(outer));
+}
+
+/* How many rows come from the heap, about, for those of the outer path? */
+static double
+fetched_rows(const GpbJoinCandidate *candidate, const Path *outer)
+{
+	return candidate->index_only ? 0 :
+		outer->rows * candidate->index->tuples * candidate->selectivity * candidate->kept;
+}
+
+/*
+ * Are core's paths cheaper than any of ours, whatever the index?  Most joins of a query with many
+ * tables end here.  Without rows to fetch the least price depends on no index.
+ */
+static bool
+all_are_beaten(PlannerInfo *root, const GpbJoinCandidate *candidate)
+{
+	IndexOptInfo *any = linitial(candidate->innerrel->indexlist);
+	ListCell   *lc;
+
+	if (candidate->joinrel->consider_parallel && candidate->outerrel->partial_pathlist != NIL)
+		return false;
+	foreach(lc, candidate->outerrel->pathlist)
+	{
+		if (!is_beaten(root, candidate, any, lfirst(lc), 0))
+			return false;
+	}
+	return true;
 }
 
 /* Make the path with one outer path; NULL if the two do not fit. */
@@ -197,7 +226,7 @@ add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, Path *unique)
 		Path	   *outer = lfirst(lc);
 		CustomPath *path;
 
-		if (is_beaten(root, candidate, outer, PATH_REQ_OUTER(outer)))
+		if (is_beaten(root, candidate, candidate->index, outer, fetched_rows(candidate, outer)))
 			continue;
 		path = make_join_path(root, candidate, outer);
 		if (path != NULL)
@@ -222,8 +251,8 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	Path	   *unique = NULL;
 	ListCell   *lc;
 
-	if (!gpb_enable_batchjoin || !gpb_join_is_possible(root, innerrel) ||
-		innerrel->cheapest_total_path == NULL ||
+	if (!gpb_enable_batchjoin || innerrel->indexlist == NIL ||
+		!gpb_join_is_possible(root, innerrel) || innerrel->cheapest_total_path == NULL ||
 		!bms_is_empty(PATH_REQ_OUTER(innerrel->cheapest_total_path)))
 		return;
 	if (jointype == JOIN_UNIQUE_OUTER)
@@ -245,6 +274,9 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	candidate.restrictlist = extra->restrictlist;
 	candidate.sjinfo = extra->sjinfo;
 	candidate.param_source_rels = extra->param_source_rels;
+	if (!gpb_collect_join_columns(&candidate) ||
+		(unique == NULL && all_are_beaten(root, &candidate)))
+		return;
 	foreach(lc, innerrel->indexlist)
 	{
 		if (!gpb_match_join_index(root, &candidate, lfirst_node(IndexOptInfo, lc)))

@@ -415,6 +415,21 @@ gpb_scan_walk_cost(PlannerInfo *root, const GpbScanMatch *match)
 
 /* ---- the match ---- */
 
+/* Is a column of the table at two places of the key? */
+static bool
+key_has_column_twice(const IndexOptInfo *index)
+{
+	for (int c = 1; c < index->nkeycolumns; c++)
+	{
+		for (int before = 0; before < c; before++)
+		{
+			if (index->indexkeys[before] == index->indexkeys[c])
+				return true;
+		}
+	}
+	return false;
+}
+
 bool
 gpb_scan_match_groups(PlannerInfo *root, IndexOptInfo *index, const GpbScanGroups *groups,
 					  GpbScanMatch *match)
@@ -427,7 +442,7 @@ gpb_scan_match_groups(PlannerInfo *root, IndexOptInfo *index, const GpbScanGroup
 	match->index = index;
 	plan->index = index->indexoid;
 	/* a column that is there twice has two places, and one Var */
-	if (list_length(gpb_key_vars(root, index)) != index->nkeycolumns)
+	if (key_has_column_twice(index))
 		return false;
 	plan->walk.prefix = match_prefix(root, index, groups, restrictions);
 	if (plan->walk.prefix == 0 || !match_ends(root, index, groups, &plan->walk) ||

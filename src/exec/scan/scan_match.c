@@ -22,6 +22,7 @@
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_arms.h"
 #include "exec/common/key_arrays.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/common/settings.h"
@@ -377,6 +378,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	plan->index = index->indexoid;
+	GPB_COUNT_MATCH();
 	gpb_scan_match_ranges(root, match);
 	if (index->nkeycolumns > 1)
 		gpb_match_skip(root, index, NIL, &match->split, &match->skip);

@@ -53,6 +53,16 @@ typedef struct GpbScanWish
 	Var		   *each;			/* one row of each value of this column is enough */
 } GpbScanWish;
 
+/* Which columns of the table the query needs, as sets (plan_columns.h) */
+typedef struct GpbScanColumns
+{
+	Bitmapset  *rows;			/* of the table's rows */
+	Bitmapset  *restricted;		/* by restrictions that are not always true */
+	Bitmapset  *needed;			/* both, but for the table's OID, which is known */
+	Bitmapset  *order;			/* of what decides which rows are the first */
+	bool		has_arms;		/* is there an OR or a row comparison among the restrictions? */
+} GpbScanColumns;
+
 /* How one index answers the rows */
 typedef struct GpbScanMatch
 {
@@ -148,6 +158,13 @@ extern bool gpb_scan_match_each(GpbScanMatch *match, Var *column);
 
 /* The price of finding one row of each key; *keys is about their number. */
 extern Cost gpb_scan_each_cost(PlannerInfo *root, const GpbScanMatch *match, double *keys);
+
+/*
+ * Has the table a path already that is cheaper than any that lists entries of the index?  For all
+ * rows that pass the restrictions, before anything is matched.
+ */
+extern bool gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
+									   const GpbScanColumns *columns);
 
 /*
  * Has the table a path already that is cheaper than any that lists the entries of these ranges?

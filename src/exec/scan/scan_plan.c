@@ -7,10 +7,13 @@
  */
 #include "compat.h"
 
+#include "access/sysattr.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/pathnode.h"
 #include "utils/snapmgr.h"
 
 #include "exec/common/plan_check.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
 #include "exec/scan/scan_match.h"
@@ -79,6 +82,61 @@ add_groups_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 		add_match(root, rel, &match);
 }
 
+/* Is there a restriction of which arms can be made, an OR or a row comparison? */
+static bool
+may_have_arms(List *restrictions)
+{
+	ListCell   *lc;
+
+	foreach(lc, restrictions)
+	{
+		Expr	   *clause = lfirst_node(RestrictInfo, lc)->clause;
+
+		if (IsA(clause, RowCompareExpr) || is_orclause(clause))
+			return true;
+	}
+	return false;
+}
+
+/* What the query needs of rows and restrictions, to be read from the index or the table */
+static Bitmapset *
+needed_columns(const GpbScanColumns *columns)
+{
+	return bms_del_member(bms_union(columns->rows, columns->restricted),
+						  TableOidAttributeNumber - FirstLowInvalidHeapAttributeNumber);
+}
+
+/* Collect the columns of the query, once for all indexes. */
+static void
+collect_columns(PlannerInfo *root, RelOptInfo *rel, const GpbScanFirst *first,
+				GpbScanColumns *columns)
+{
+	memset(columns, 0, sizeof(*columns));
+	columns->rows = gpb_add_column_numbers(NULL, rel->reltarget->exprs, rel->relid);
+	columns->restricted = gpb_restricted_columns(root, rel, rel->baserestrictinfo);
+	if (first != NULL)
+		columns->order = gpb_add_column_numbers(NULL, list_make1(first->expression), rel->relid);
+	columns->needed = needed_columns(columns);
+	columns->has_arms = may_have_arms(rel->baserestrictinfo);
+}
+
+/* Correct the columns for one index, whose predicate may imply some of the restrictions. */
+static void
+columns_of_index(PlannerInfo *root, IndexOptInfo *index, GpbScanColumns *columns)
+{
+	if (index->indrestrictinfo == index->rel->baserestrictinfo)
+		return;
+	columns->restricted = gpb_restricted_columns(root, index->rel, index->indrestrictinfo);
+	columns->needed = needed_columns(columns);
+}
+
+/* May the index's program list the first rows?  It tests all restrictions then. */
+static bool
+may_list_first(const IndexOptInfo *index, const GpbScanColumns *columns)
+{
+	return gpb_index_covers(index, columns->order) && gpb_index_covers(index, columns->restricted);
+}
+
 void
 gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -89,6 +147,8 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	bool		wants_last;
 	bool		wants_groups;
 	Var		   *each;
+	GpbScanColumns all;
+	GpbScanColumns columns;
 	ListCell   *lc;
 
 	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
@@ -102,16 +162,20 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	wants_last = gpb_scan_wants_last(root, rel, &last);
 	wants_groups = gpb_scan_wants_groups(root, rel, &groups);
 	each = gpb_scan_wants_each(root, rel);
+	collect_columns(root, rel, wants_first ? &first : NULL, &all);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
 		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
 			continue;
-		add_index_path(root, rel, index, (GpbScanWish) {0});
-		if (wants_first)
+		columns = all;
+		columns_of_index(root, index, &columns);
+		if (columns.restricted != NULL && !gpb_scan_is_beaten_at_once(root, index, &columns))
+			add_index_path(root, rel, index, (GpbScanWish) {0});
+		if (wants_first && may_list_first(index, &columns))
 			add_index_path(root, rel, index, (GpbScanWish) {.first = &first});
-		if (index->nkeycolumns > 1)
+		if (index->nkeycolumns > 1 && columns.has_arms)
 			add_ordered_paths(root, rel, index);
 		if (index->nkeycolumns > 1 && wants_groups)
 			add_groups_path(root, rel, index, &groups);

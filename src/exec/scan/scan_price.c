@@ -18,6 +18,7 @@
 #include "engine/cost.h"
 #include "mirror/mirror.h"
 #include "exec/common/outer_cost.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
 #include "exec/common/unknown_bounds.h"
@@ -267,6 +268,37 @@ gpb_scan_choose_skip(PlannerInfo *root, GpbScanMatch *match)
 	match->entries = whole_entries;
 }
 
+/* Is any path of the table that costs so much beaten by one that it has? */
+static bool
+price_is_beaten(RelOptInfo *rel, Cost startup, Cost total)
+{
+	return !add_path_precheck(rel, startup, total, NIL, NULL);
+}
+
+bool
+gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index, const GpbScanColumns *columns)
+{
+	RelOptInfo *rel = index->rel;
+	Cost		startup = start_cost();
+	Cost		row = (GPB_SCAN_LIST_COST + GPB_SCAN_ROW_COST) * cpu_operator_cost;
+	Cost		total;
+
+	/* the parts that gpb_scan_price() has whatever the ranges and filters are */
+	if (!gpb_index_covers(index, columns->needed))
+	{
+		startup += GPB_SCAN_FETCH_COST * cpu_operator_cost;
+		row += GPB_SCAN_VISIT_COST * cpu_operator_cost;
+	}
+	total = startup + rel->rows * row;
+	if (price_is_beaten(rel, startup, total))
+		return true;
+	/* without a condition on the key the ranges have all entries */
+	if (gpb_key_is_among(index, columns->restricted))
+		return false;
+	total += gpb_read_cost(root, index, clamp_row_est(Max(index->tuples, rel->rows)), true);
+	return price_is_beaten(rel, startup, total);
+}
+
 bool
 gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match)
 {
@@ -278,7 +310,7 @@ gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match)
 	/* keys of arrays have leaves of their own */
 	if (match->plan.arrays == NIL)
 		least += gpb_read_cost(root, match->index, entries, true);
-	return !add_path_precheck(match->index->rel, start_cost(), least, NIL, NULL);
+	return price_is_beaten(match->index->rel, start_cost(), least);
 }
 
 void

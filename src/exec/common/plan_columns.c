@@ -1,0 +1,116 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan_columns.c
+ *	  Sets of a table's columns, by which indexes are refused before anything is matched.
+ *
+ * A table may have a dozen indexes, and most of them have nothing to do with a query.  To match
+ * conditions, build a program and estimate takes longer for each of them than core takes to plan
+ * the query; the columns of the query are collected once for all indexes.  A set tells what can't
+ * be, and never that an index will do: whoever asks must match what is left.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/sysattr.h"
+#include "optimizer/optimizer.h"
+
+#include "exec/common/never_null.h"
+#include "exec/common/plan_columns.h"
+
+#ifdef GPB_HOLD_POINTS
+int			gpb_matched_indexes = 0;
+#endif
+
+/* A column's place in a set */
+static inline int
+place(AttrNumber column)
+{
+	return column - FirstLowInvalidHeapAttributeNumber;
+}
+
+Bitmapset *
+gpb_add_column_numbers(Bitmapset *columns, List *expressions, Index relid)
+{
+	pull_varattnos((Node *) expressions, relid, &columns);
+	return columns;
+}
+
+Bitmapset *
+gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, List *restrictions)
+{
+	Bitmapset  *columns = NULL;
+	ListCell   *lc;
+
+	foreach(lc, restrictions)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!rinfo->pseudoconstant && !gpb_is_always_true(root, rinfo))
+			pull_varattnos((Node *) rinfo->clause, rel->relid, &columns);
+	}
+	return columns;
+}
+
+Bitmapset *
+gpb_add_operand_columns(Bitmapset *columns, List *restrictions, Index relid)
+{
+	ListCell   *lc;
+
+	foreach(lc, restrictions)
+	{
+		Expr	   *clause = lfirst_node(RestrictInfo, lc)->clause;
+		ListCell   *argument;
+
+		if (!IsA(clause, OpExpr))
+			continue;
+		foreach(argument, ((OpExpr *) clause)->args)
+		{
+			Var		   *var = lfirst(argument);
+
+			while (IsA(var, RelabelType))
+				var = (Var *) ((RelabelType *) var)->arg;
+			if (IsA(var, Var) && var->varno == relid && var->varlevelsup == 0)
+				columns = bms_add_member(columns, place(var->varattno));
+		}
+	}
+	return columns;
+}
+
+bool
+gpb_index_covers(const IndexOptInfo *index, const Bitmapset *columns)
+{
+	int			missing = bms_num_members(columns);
+	Bitmapset  *seen = NULL;
+
+	for (int c = 0; c < index->ncolumns && missing > 0; c++)
+	{
+		int			member = place(index->indexkeys[c]);
+
+		/* 0 stands for an expression, and a column may be there twice */
+		if (index->indexkeys[c] == 0 || !bms_is_member(member, columns) ||
+			bms_is_member(member, seen))
+			continue;
+		seen = bms_add_member(seen, member);
+		missing--;
+	}
+	bms_free(seen);
+	return missing == 0;
+}
+
+bool
+gpb_key_column_is_among(const IndexOptInfo *index, int c, const Bitmapset *columns)
+{
+	return bms_is_member(place(index->indexkeys[c]), columns);
+}
+
+bool
+gpb_key_is_among(const IndexOptInfo *index, const Bitmapset *columns)
+{
+	for (int c = 0; c < index->nkeycolumns; c++)
+	{
+		if (gpb_key_column_is_among(index, c, columns))
+			return true;
+	}
+	return false;
+}

@@ -24,8 +24,8 @@
 extern bool gpb_column_is_not_null(Oid table, AttrNumber column);
 
 /*
- * Is it a constant or a table's column that is NULL in no row, or in none that the index has?  Not
- * in a query with outer joins, which may put NULL in its place.
+ * Is it a constant or a table's column that is NULL in no row, or in none that the index has?  Not in a query with outer joins,
+ * which may put NULL in its place.
  */
 extern bool gpb_is_never_null(PlannerInfo *root, IndexOptInfo *index, Expr *expression);
 

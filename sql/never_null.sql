@@ -23,13 +23,6 @@ EXPLAIN (COSTS OFF) SELECT k / 10, count(id) FROM declared
 	WHERE k < 50 AND id IS NOT NULL GROUP BY k / 10;
 SELECT k / 10, count(id) FROM declared WHERE k < 50 AND id IS NOT NULL GROUP BY k / 10 ORDER BY 1;
 
--- An index's predicate says it, too, of the rows that the index has.
-CREATE INDEX declared_partial ON declared USING gpubtree (v) WHERE n > 1;
-VACUUM ANALYZE declared;
-EXPLAIN (COSTS OFF) SELECT count(n), count(*) FROM declared WHERE v < 3 AND n > 1;
-SELECT count(n), count(*) FROM declared WHERE v < 3 AND n > 1;
-DROP INDEX declared_partial;
-
 -- What may be NULL is counted; an outer join puts NULL into any column.
 EXPLAIN (COSTS OFF) SELECT count(n) FROM declared WHERE k < 50;
 SELECT count(DISTINCT id) FROM declared WHERE k < 50;

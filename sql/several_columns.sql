@@ -252,42 +252,6 @@ DROP FUNCTION sw_same, sw_all;
 -- functions that search for keys of one column say no
 SELECT gpubtree_probe('sn_ac', '{1,2}'::int4[], 'cpu');
 
--- A predicate rules NULL out where no column is declared NOT NULL: the key has no room for NULL
-CREATE TABLE sp (k int8, t timestamp, v int4, d int4);
-INSERT INTO sp SELECT nullif(i % 50, 0), timestamp '2024-01-01' + i * interval '1 min', i % 3, nullif(i % 2, 0) FROM generate_series(1, 1000) i;
-CREATE INDEX ON sp USING gpubtree (k, t);
-CREATE INDEX ON sp USING gpubtree (k, (k + v));
-CREATE INDEX ON sp USING gpubtree ((k + v), t) WHERE v IS NOT NULL OR k > 3;
-CREATE INDEX ON sp USING gpubtree (k, t) WHERE d = 1 OR k IS NOT NULL;
-CREATE INDEX sp_kt ON sp USING gpubtree (k, t) INCLUDE (v) WHERE v >= 0 AND k IS NOT NULL;
-CREATE INDEX sp_strict ON sp USING gpubtree (t, k) WHERE k + 1 > 5;
-CREATE INDEX sp_expression ON sp USING gpubtree ((k + v), t) WHERE k + v IS NOT NULL;
-VACUUM ANALYZE sp;
-SET enable_seqscan = off;
-SELECT count(*), count(k), count(DISTINCT t), min(k) FROM sp WHERE k IS NOT NULL AND v >= 0;
-SELECT k, t FROM sp WHERE k + 1 > 5 AND t < '2024-01-01 00:07' ORDER BY t, k;
-SELECT count(*) FROM sp WHERE k + v IS NOT NULL AND k + v = 7;
--- rows that come and go, and the index anew
-INSERT INTO sp VALUES (NULL, NULL, 1, 1), (9223372036854775806, NULL, 0, 1), (-9223372036854775808, 'infinity', 0, 1);
-UPDATE sp SET k = NULL WHERE k = 7;
-SELECT count(*), count(k), min(k), max(k) FROM sp WHERE k IS NOT NULL AND v >= 0;
-REINDEX INDEX CONCURRENTLY sp_kt;
-SELECT c, gpubtree_check(c, true) FROM unnest('{sp_kt,sp_strict,sp_expression}'::regclass[]) c;
--- what is declared NOT NULL goes, and what the predicate says stays
-ALTER TABLE sp ALTER v SET NOT NULL;
-ALTER TABLE sp ALTER v DROP NOT NULL;
-TRUNCATE sp;
-INSERT INTO sp VALUES (NULL, 'epoch', 1, 1), (1, NULL, 2, 1), (3, 'epoch', NULL, 1);
-SELECT k, t, v FROM sp WHERE k IS NOT NULL AND v >= 0 ORDER BY k;
--- A function that changes lets NULL into the predicate, but not into the key.
-CREATE FUNCTION positive(k int8) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN k > 0; END';
-CREATE INDEX sp_function ON sp USING gpubtree (k, t) WHERE positive(k);
-CREATE OR REPLACE FUNCTION positive(k int8) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END';
-INSERT INTO sp VALUES (NULL, 'epoch', 1, 1);
-REINDEX INDEX sp_function;
-DROP TABLE sp;
-DROP FUNCTION positive;
-RESET enable_seqscan;
 DROP TABLE sc, sn, su, sr, sf;
 
 -- a numeric column behind several key columns has its own scale

@@ -103,10 +103,7 @@ gpb_require_null_codes(Relation index, const GpbLayout *layout, const bool *isnu
 				 errmsg("null value in column \"%s\", for which index \"%s\" has no code",
 						NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname),
 						RelationGetRelationName(index)),
-				 RelationGetIndexPredicate(index) == NIL ?
-				 errdetail("The column was NOT NULL when the index was built.") :
-				 errdetail("When the index was built the column was NOT NULL, or the index's "
-						   "predicate ruled NULL out."),
+				 errdetail("The column was NOT NULL when the index was built."),
 				 errhint("REINDEX the index, or drop it if its key has no room for that.")));
 }
 

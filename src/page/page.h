@@ -175,13 +175,6 @@ extern const GpbLayout *gpb_layout(Relation index);
 extern const GpbLayout *gpb_layout_for_build(Relation index);
 
 /*
- * Does an index's predicate, a list of clauses of which all hold, rule out that the expression is
- * NULL, as far as PostgreSQL can prove it?  Columns are those of the predicate's table.  Looks at
- * catalogs, so no page may be locked.
- */
-extern bool gpb_predicate_rules_out_null(List *predicate, Expr *expression);
-
-/*
  * How values of a type are held as words: GPB_CODING_NONE if they are not, or if a type does not
  * say all of it, which goes for numeric.
  */

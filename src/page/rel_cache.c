@@ -13,8 +13,6 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
-#include "optimizer/optimizer.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -345,73 +343,25 @@ layout_key(Relation index, bool for_build, GpbLayout *layout)
 /*
  * Their fields follow from the columns' types and options, but for two things: which columns have a
  * bit for NULL, and how many bits a numeric column has.  A build decides these by what is NOT NULL
- * then, as declared or by the index's predicate, and by the column's digits.  The metapage keeps
- * them, since DROP NOT NULL leaves the index as it is, and so does ALTER TABLE that gives a column
- * more digits.  What a predicate proves may change, too, with a function that it calls.
+ * then, and by the column's digits.  The metapage keeps them, since DROP NOT NULL leaves the index
+ * as it is, and so does ALTER TABLE that gives a column more digits.
  */
 
-/* Is key column c of an index, counted from 0, declared NOT NULL?  An expression is not. */
-static bool
-column_is_declared(Relation index, int c)
-{
-	AttrNumber	attno = index->rd_index->indkey.values[c];
-	Relation	heap;
-	bool		declared;
-
-	if (attno == 0)
-		return false;
-	/* who builds an index has locked its table */
-	heap = table_open(index->rd_index->indrelid, NoLock);
-	declared = GPB_NEVER_NULL(RelationGetDescr(heap), attno - 1);
-	table_close(heap, NoLock);
-	return declared;
-}
-
-/* Key column c as the index's predicate writes it: the table's column, or an expression */
-static Expr *
-column_expression(Relation index, int c)
-{
-	AttrNumber	attno = index->rd_index->indkey.values[c];
-	List	   *expressions = RelationGetIndexExpressions(index);
-	int			place = 0;
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
-
-	if (attno != 0)
-	{
-		get_atttypetypmodcoll(index->rd_index->indrelid, attno, &type, &typmod, &collation);
-		return (Expr *) makeVar(1, attno, type, typmod, collation, 0);
-	}
-	for (int i = 0; i < c; i++)
-		place += index->rd_index->indkey.values[i] == 0;
-	return (Expr *) list_nth(expressions, place);
-}
-
-bool
-gpb_predicate_rules_out_null(List *predicate, Expr *expression)
-{
-	NullTest   *test;
-
-	if (predicate == NIL)
-		return false;
-	test = makeNode(NullTest);
-	test->arg = expression;
-	test->nulltesttype = IS_NOT_NULL;
-	test->location = -1;
-	return predicate_implied_by(list_make1(test), predicate, false);
-}
-
-/*
- * May key column c of an index, counted from 0, be NULL, as far as the catalog knows?  It may not
- * if it is declared NOT NULL, or the predicate, which all rows of the index satisfy, rules it out.
- */
+/* May index column c, counted from 0, be NULL, as far as the catalog knows? */
 static bool
 column_is_nullable(Relation index, int c)
 {
-	return !column_is_declared(index, c) &&
-		!gpb_predicate_rules_out_null(RelationGetIndexPredicate(index),
-									  column_expression(index, c));
+	AttrNumber	attno = index->rd_index->indkey.values[c];
+	Relation	heap;
+	bool		nullable;
+
+	if (attno == 0)
+		return true;			/* an expression */
+	/* who builds an index has locked its table */
+	heap = table_open(index->rd_index->indrelid, NoLock);
+	nullable = !GPB_NEVER_NULL(RelationGetDescr(heap), attno - 1);
+	table_close(heap, NoLock);
+	return nullable;
 }
 
 /*
@@ -518,8 +468,7 @@ refuse_keys(Relation index, const GpbLayout *layout, int bits)
 {
 	StringInfoData columns;
 	int			saved = 0;
-	int			would_help = 0;
-	const char *value;
+	const char *would_help = NULL;
 
 	initStringInfo(&columns);
 	for (int c = 0; c < layout->nkeys; c++)
@@ -527,17 +476,13 @@ refuse_keys(Relation index, const GpbLayout *layout, int bits)
 		const char *name = NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname);
 
 		appendStringInfo(&columns, "%s\"%s\" %d", c > 0 ? ", " : "", name, layout->key[c].bits);
-		if (layout->key[c].flags & GPB_COLUMN_NULL_BIT)
+		if ((layout->key[c].flags & GPB_COLUMN_NULL_BIT) && index->rd_index->indkey.values[c] != 0)
 		{
-			if (saved == 0)
-				would_help = c;
 			saved++;
+			if (would_help == NULL)
+				would_help = name;
 		}
 	}
-	value = TextDatumGetCString(DirectFunctionCall3(pg_get_indexdef_ext,
-													ObjectIdGetDatum(RelationGetRelid(index)),
-													Int32GetDatum(would_help + 1),
-													BoolGetDatum(true)));
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("the key columns of index \"%s\" do not fit a key of %d bytes",
@@ -546,15 +491,10 @@ refuse_keys(Relation index, const GpbLayout *layout, int bits)
 			 bits - saved > GPB_MAX_KEY_BITS ?
 			 errhint("Make the last of them INCLUDE columns, or use an access method such as "
 					 "btree.") :
-			 saved > 1 && bits - 1 > GPB_MAX_KEY_BITS ?
-			 errhint("Make the columns NOT NULL, or add WHERE ... IS NOT NULL to the index, from "
-					 "%s on, which saves a bit for each.", value) :
-			 index->rd_index->indkey.values[would_help] == 0 ?
-			 errhint("Add WHERE %s IS NOT NULL to the index, which saves the bit for NULL.",
-					 value) :
-			 errhint("Make column \"%s\" NOT NULL, or add WHERE %s IS NOT NULL to the index, which "
-					 "saves the bit for NULL.",
-					 NameStr(TupleDescAttr(RelationGetDescr(index), would_help)->attname), value)));
+			 saved == 1 || bits - 1 <= GPB_MAX_KEY_BITS ?
+			 errhint("Make column \"%s\" NOT NULL, which saves the bit for NULL.", would_help) :
+			 errhint("Make the columns NOT NULL, from \"%s\" on, which saves a bit for each.",
+					 would_help)));
 }
 
 /*

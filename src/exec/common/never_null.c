@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * never_null.c
- *	  What is never NULL, since a column is declared NOT NULL or an index's predicate says so.
+ *	  What is never NULL, since a column is declared NOT NULL.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,6 @@
 #include "utils/rel.h"
 
 #include "exec/common/never_null.h"
-#include "page/page.h"
 
 bool
 gpb_column_is_not_null(Oid table, AttrNumber column)
@@ -27,7 +26,7 @@ gpb_column_is_not_null(Oid table, AttrNumber column)
 }
 
 bool
-gpb_is_never_null(PlannerInfo *root, IndexOptInfo *index, Expr *expression)
+gpb_is_never_null(PlannerInfo *root, Expr *expression)
 {
 	RangeTblEntry *rte;
 	Var		   *var;
@@ -42,26 +41,24 @@ gpb_is_never_null(PlannerInfo *root, IndexOptInfo *index, Expr *expression)
 		return false;
 	rte = planner_rt_fetch(var->varno, root);
 	return rte->rtekind == RTE_RELATION && !rte->inh &&
-		(gpb_column_is_not_null(rte->relid, var->varattno) ||
-		 (var->varno == index->rel->relid &&
-		  gpb_predicate_rules_out_null(index->indpred, expression)));
+		gpb_column_is_not_null(rte->relid, var->varattno);
 }
 
 bool
-gpb_counts_rows(PlannerInfo *root, IndexOptInfo *index, const Aggref *aggref)
+gpb_counts_rows(PlannerInfo *root, const Aggref *aggref)
 {
 	if (aggref->aggdistinct != NIL)
 		return false;
 	return aggref->aggfnoid == F_COUNT_ ||
 		(aggref->aggfnoid == F_COUNT_ANY &&
-		 gpb_is_never_null(root, index, linitial_node(TargetEntry, aggref->args)->expr));
+		 gpb_is_never_null(root, linitial_node(TargetEntry, aggref->args)->expr));
 }
 
 bool
-gpb_is_always_true(PlannerInfo *root, IndexOptInfo *index, const RestrictInfo *rinfo)
+gpb_is_always_true(PlannerInfo *root, const RestrictInfo *rinfo)
 {
 	NullTest   *test = (NullTest *) rinfo->clause;
 
 	return IsA(test, NullTest) && test->nulltesttype == IS_NOT_NULL && !test->argisrow &&
-		gpb_is_never_null(root, index, test->arg);
+		gpb_is_never_null(root, test->arg);
 }

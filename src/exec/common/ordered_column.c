@@ -68,7 +68,7 @@ gpb_split_by_order(PlannerInfo *root, IndexOptInfo *index, List *restrictions, L
 	memset(split, 0, sizeof(*split));
 	foreach(lc, restrictions)
 	{
-		if (!gpb_is_always_true(root, index, lfirst_node(RestrictInfo, lc)))
+		if (!gpb_is_always_true(root, lfirst_node(RestrictInfo, lc)))
 			split->others = lappend(split->others, lfirst(lc));
 	}
 	while (c < index->nkeycolumns && take_column(root, index, c, computed, split))

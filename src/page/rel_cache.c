@@ -501,7 +501,7 @@ take_null_bit(GpbKeyColumn *column)
 
 /*
  * Make the hint that says how to do without so many, "wanted", bits for NULL; NULL if the columns
- * have fewer.  It names columns as pg_get_indexdef() does: the index may call a column that is there
+ * have fewer.  It names columns as pg_get_indexdef() does: the index may call one that is there
  * twice "a1", and calls an expression "expr".  An expression cannot be declared NOT NULL.
  */
 static const char *

@@ -24,8 +24,8 @@
 extern bool gpb_column_is_not_null(Oid table, AttrNumber column);
 
 /*
- * Does the index's predicate imply that no row of the index is NULL in this column?  Never of another
- * table's column.
+ * Does the index's predicate imply that no row of the index is NULL in this column?  False if it is
+ * another table's column.
  */
 extern bool gpb_index_has_no_null(IndexOptInfo *index, Var *column);
 

@@ -23,6 +23,30 @@ EXPLAIN (COSTS OFF) SELECT k / 10, count(id) FROM declared
 	WHERE k < 50 AND id IS NOT NULL GROUP BY k / 10;
 SELECT k / 10, count(id) FROM declared WHERE k < 50 AND id IS NOT NULL GROUP BY k / 10 ORDER BY 1;
 
+-- So it is of a column that is NULL in no row of the index, by the index's predicate.
+CREATE TABLE kept (k int, v int, n int, w int);
+INSERT INTO kept SELECT nullif(i % 100, 0), i % 7, nullif(i % 5, 0), nullif(i % 3, 0) FROM generate_series(1, 1000) i;
+CREATE INDEX kept_k ON kept USING gpubtree (k) INCLUDE (v) WHERE n > 1 AND k <> 3;
+CREATE TABLE joined (k int);
+INSERT INTO joined VALUES (NULL), (1), (2), (99), (1000);
+VACUUM ANALYZE kept, joined;
+EXPLAIN (COSTS OFF) SELECT count(n), sum(v) FROM kept WHERE k <> 3 AND n > 1 AND n IS NOT NULL;
+SELECT count(n), sum(v) FROM kept WHERE k <> 3 AND n > 1 AND n IS NOT NULL;
+EXPLAIN (COSTS OFF) SELECT count(w) FROM kept WHERE k <> 3 AND n > 1;
+SELECT count(k), percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM kept WHERE k <> 3 AND n > 1;
+SET gpubtree.explain_decisions = off;
+SELECT count(n), count(*) FROM joined LEFT JOIN (SELECT * FROM kept WHERE k <> 3 AND n > 1) i USING (k);
+SELECT count(n), count(*) FROM joined JOIN (SELECT * FROM kept WHERE k <> 3 AND n > 1) i USING (k);
+SET enable_seqscan = on;
+SET gpubtree.enabled = off;
+SELECT count(n), sum(v), count(k), percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM kept WHERE k <> 3 AND n > 1;
+SELECT count(n), count(*) FROM joined LEFT JOIN (SELECT * FROM kept WHERE k <> 3 AND n > 1) i USING (k);
+SELECT count(n), count(*) FROM joined JOIN (SELECT * FROM kept WHERE k <> 3 AND n > 1) i USING (k);
+RESET gpubtree.enabled;
+SET enable_seqscan = off;
+SET gpubtree.explain_decisions = on;
+DROP TABLE kept, joined;
+
 -- What may be NULL is counted; an outer join puts NULL into any column.
 EXPLAIN (COSTS OFF) SELECT count(n) FROM declared WHERE k < 50;
 SELECT count(DISTINCT id) FROM declared WHERE k < 50;

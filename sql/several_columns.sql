@@ -247,7 +247,74 @@ RESET gpubtree.batch_setup_cost;
 CREATE INDEX ON sw USING gpubtree (i, t, g);
 CREATE INDEX ON sw USING gpubtree (v, (g + 0), i);
 DROP TABLE sw, sw_conditions;
-DROP FUNCTION sw_same, sw_all;
+
+-- What the predicate of an index rules out needs no code for NULL there.
+CREATE TABLE sp (u int8, w int8, t timestamp NOT NULL, v int4);
+INSERT INTO sp SELECT nullif(n % 50, 0), nullif(n % 7, 0), timestamp '2024-01-01' + n * interval '1 minute', n FROM generate_series(1, 3000) n;
+CREATE INDEX ON sp USING gpubtree (u, t);
+CREATE INDEX ON sp USING gpubtree (u, t) WHERE u IS NOT NULL OR v > 0;
+CREATE INDEX ON sp USING gpubtree (t, u, v) WHERE v > 0;
+CREATE INDEX ON sp USING gpubtree (u, w);
+CREATE INDEX ON sp USING gpubtree (u, w) WHERE u > 5;
+CREATE INDEX ON sp USING gpubtree ((w + 1), u) WHERE w IS NOT NULL;
+CREATE INDEX sp_ut ON sp USING gpubtree (u, t) INCLUDE (v) WHERE u IS NOT NULL;
+CREATE INDEX sp_wu ON sp USING gpubtree (w DESC, u NULLS FIRST) WHERE v > 0 AND w > 3 AND u IS NOT NULL;
+CREATE INDEX sp_in ON sp USING gpubtree (t, u DESC) WHERE u IN (1, 2, 40);
+CREATE INDEX sp_expression ON sp USING gpubtree ((w + 1), t) WHERE (w + 1) <> 4;
+CREATE INDEX sp_narrow ON sp USING gpubtree (v, (v % 9)) WHERE v > 7 AND (v % 9) IS NOT NULL;
+CREATE INDEX sp_roomy ON sp USING gpubtree (v, (v % 9)) WHERE v > 7;
+SELECT c, key_width FROM unnest('{sp_ut,sp_wu,sp_in,sp_expression,sp_narrow,sp_roomy}'::regclass[]) c, gpubtree_metap(c);
+VACUUM ANALYZE sp;
+CREATE FUNCTION sp_wrong() RETURNS TABLE (wrong text) LANGUAGE sql AS $$
+	SELECT * FROM (SELECT sw_same(query) FROM unnest(ARRAY[
+		'SELECT u, t FROM sp WHERE u IS NOT NULL ORDER BY u, t', 'SELECT u, t FROM sp WHERE u < 9 ORDER BY u DESC, t DESC',
+		'SELECT u, t, w FROM sp WHERE u = 7 AND t > ''2024-01-02'' ORDER BY u, t', 'SELECT v FROM sp WHERE u IS NULL ORDER BY v',
+		'SELECT count(*) FROM sp WHERE u > 5 AND u IS NULL', 'SELECT count(*), min(u), max(t), sum(v) FROM sp WHERE u = ANY (''{NULL,3,4}'')',
+		'SELECT count(*), count(u), count(v), max(u) FROM sp WHERE u IS NOT NULL AND t < ''2024-01-02''',
+		'SELECT u, count(*), sum(v) FROM sp WHERE u IS NOT NULL GROUP BY u ORDER BY u',
+		'SELECT u FROM sp WHERE u IS NOT NULL ORDER BY u OFFSET 2900 LIMIT 1', 'SELECT DISTINCT u FROM sp WHERE u IS NOT NULL ORDER BY u DESC',
+		'SELECT w, u FROM sp WHERE v > 0 AND w > 3 AND u IS NOT NULL ORDER BY w DESC, u NULLS FIRST',
+		'SELECT w, u FROM sp WHERE v > 0 AND w > 3 AND u = 8 ORDER BY w', 'SELECT u, t FROM sp WHERE u IN (1, 2, 40) ORDER BY t, u DESC',
+		'SELECT w + 1, t FROM sp WHERE (w + 1) <> 4 ORDER BY w + 1, t', 'SELECT v FROM sp WHERE v BETWEEN 8 AND 20 AND v % 9 IS NOT NULL ORDER BY v',
+		'SELECT g, count(u), count(*), max(t) FROM unnest(''{NULL,-1,3,49}''::int8[]) g LEFT JOIN sp ON u = g GROUP BY g ORDER BY g',
+		'SELECT g, x.* FROM unnest(''{NULL,-1,3,49}''::int8[]) g LEFT JOIN LATERAL (SELECT count(*), count(u), sum(v) FROM sp
+			WHERE u = g AND t >= ''2024-01-02'') x ON true ORDER BY g',
+		'SELECT g FROM unnest(''{NULL,-1,3,49}''::int8[]) g WHERE NOT EXISTS (SELECT FROM sp WHERE u = g) ORDER BY g'
+		]) query OFFSET 0) q (wrong) WHERE wrong <> 'same'
+$$;
+EXPLAIN (COSTS OFF) SELECT u, t FROM sp WHERE u IS NOT NULL ORDER BY u, t LIMIT 3;
+SELECT sp_wrong();
+SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
+EXPLAIN (COSTS OFF) SELECT u FROM sp WHERE u IS NOT NULL ORDER BY u OFFSET 2900 LIMIT 1;
+-- NULLs come and go, and the index is built anew: where the column is declared NOT NULL for a while, too
+INSERT INTO sp SELECT nullif(n % 3, 0), nullif(n % 5, 0), timestamp '2024-01-01' + n * interval '1 hour', nullif(n, 9) FROM generate_series(1, 100) n;
+UPDATE sp SET u = nullif(u, 3), w = nullif(w + 1, 6) WHERE u IN (3, 4) OR v % 11 = 0;
+UPDATE sp SET u = coalesce(u, -1) WHERE v % 13 = 0;
+SELECT sp_wrong();
+BEGIN;
+UPDATE sp SET u = 0 WHERE u IS NULL;
+ALTER TABLE sp ALTER u SET NOT NULL;
+REINDEX TABLE sp;
+ALTER TABLE sp ALTER u DROP NOT NULL;
+UPDATE sp SET u = NULL WHERE u = 0;
+INSERT INTO sp VALUES (NULL, NULL, '2024-01-01', NULL);
+COMMIT;
+REINDEX INDEX sp_ut;
+REINDEX INDEX CONCURRENTLY sp_ut;
+SELECT sp_wrong();
+SELECT c, gpubtree_check(c, true) FROM unnest('{sp_ut,sp_wu,sp_in,sp_expression,sp_narrow,sp_roomy}'::regclass[]) c;
+-- A function that becomes another lets a NULL come, for which there is no code.
+CREATE FUNCTION sp_above(int8) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN RETURN $1 > 5; END';
+CREATE INDEX sp_function ON sp USING gpubtree (u, t) WHERE sp_above(u);
+CREATE OR REPLACE FUNCTION sp_above(int8) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1 IS NULL OR $1 > 5; END';
+INSERT INTO sp VALUES (NULL, 1, '2024-01-01', 1);
+INSERT INTO sp VALUES (6, 1, '2024-01-01', 1);
+REINDEX INDEX sp_function;
+DROP TABLE sp;
+RESET gpubtree.setup_cost;
+RESET gpubtree.batch_setup_cost;
+DROP FUNCTION sw_same, sw_all, sp_wrong, sp_above;
 
 -- functions that search for keys of one column say no
 SELECT gpubtree_probe('sn_ac', '{1,2}'::int4[], 'cpu');

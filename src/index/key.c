@@ -103,8 +103,10 @@ gpb_require_null_codes(Relation index, const GpbLayout *layout, const bool *isnu
 				 errmsg("null value in column \"%s\", for which index \"%s\" has no code",
 						NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname),
 						RelationGetRelationName(index)),
-				 errdetail("The column was NOT NULL when the index was built."),
-				 errhint("REINDEX the index, or drop it if its key has no room for that.")));
+				 errdetail("When the index was built the column was NOT NULL, or the index's predicate "
+						   "ruled NULL out."),
+				 errhint("REINDEX the index.  If its key has no room for NULL, drop it, or make one "
+						 "with a predicate that rules NULL out.")));
 }
 
 /* Make the key of an index with several key columns, each of which has a code for its value. */

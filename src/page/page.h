@@ -175,6 +175,13 @@ extern const GpbLayout *gpb_layout(Relation index);
 extern const GpbLayout *gpb_layout_for_build(Relation index);
 
 /*
+ * Is the expression, which has no mutable function, not NULL wherever this predicate is true?  Both
+ * are in the form that the planner has them in, the predicate as a list of what is ANDed.  By
+ * PostgreSQL's own proof: false where that finds none, as with no predicate.
+ */
+extern bool gpb_implies_not_null(List *predicate, Expr *expression);
+
+/*
  * How values of a type are held as words: GPB_CODING_NONE if they are not, or if a type does not
  * say all of it, which goes for numeric.
  */

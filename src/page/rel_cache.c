@@ -13,6 +13,8 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/optimizer.h"
 #include "port/pg_bitutils.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -342,12 +344,47 @@ layout_key(Relation index, bool for_build, GpbLayout *layout)
 
 /*
  * Their fields follow from the columns' types and options, but for two things: which columns have a
- * bit for NULL, and how many bits a numeric column has.  A build decides these by what is NOT NULL
- * then, and by the column's digits.  The metapage keeps them, since DROP NOT NULL leaves the index
- * as it is, and so does ALTER TABLE that gives a column more digits.
+ * bit for NULL, and how many bits a numeric column has.  A build decides these by what cannot be
+ * NULL then, by declaration or by the index's predicate, and by the column's digits.  The metapage
+ * keeps them, since DROP NOT NULL leaves the index as it is, and so do CREATE OR REPLACE of a
+ * function of the predicate, and ALTER TABLE that gives a column more digits.
  */
 
-/* May index column c, counted from 0, be NULL, as far as the catalog knows? */
+bool
+gpb_implies_not_null(List *predicate, Expr *expression)
+{
+	NullTest   *test = makeNode(NullTest);
+
+	test->arg = expression;
+	test->nulltesttype = IS_NOT_NULL;
+	test->location = -1;
+	return predicate_implied_by(list_make1(test), predicate, false);
+}
+
+/* The expression that index column c, counted from 0, has the values of; "heap" is its table. */
+static Expr *
+column_expression(Relation index, Relation heap, int c)
+{
+	AttrNumber	attno = index->rd_index->indkey.values[c];
+	Form_pg_attribute attribute;
+	int			place = 0;
+
+	if (attno != 0)
+	{
+		/* 1 is the number of the table in expressions and predicates that the catalog has */
+		attribute = TupleDescAttr(RelationGetDescr(heap), attno - 1);
+		return (Expr *) makeVar(1, attno, attribute->atttypid, attribute->atttypmod,
+								attribute->attcollation, 0);
+	}
+	for (int i = 0; i < c; i++)
+		place += index->rd_index->indkey.values[i] == 0;
+	return list_nth(RelationGetIndexExpressions(index), place);
+}
+
+/*
+ * May index column c, counted from 0, be NULL, as far as the catalog knows?  A row for which the
+ * index's predicate is not true never comes to the index, not even a dead one to a build.
+ */
 static bool
 column_is_nullable(Relation index, int c)
 {
@@ -355,11 +392,11 @@ column_is_nullable(Relation index, int c)
 	Relation	heap;
 	bool		nullable;
 
-	if (attno == 0)
-		return true;			/* an expression */
 	/* who builds an index has locked its table */
 	heap = table_open(index->rd_index->indrelid, NoLock);
-	nullable = !GPB_NEVER_NULL(RelationGetDescr(heap), attno - 1);
+	nullable = (attno == 0 || !GPB_NEVER_NULL(RelationGetDescr(heap), attno - 1)) &&
+		!gpb_implies_not_null(RelationGetIndexPredicate(index),
+							  column_expression(index, heap, c));
 	table_close(heap, NoLock);
 	return nullable;
 }
@@ -462,39 +499,66 @@ take_null_bit(GpbKeyColumn *column)
 	return 1;
 }
 
+/*
+ * Make the hint that says how to do without so many, "wanted", bits for NULL; NULL if the columns
+ * have fewer.  It names columns as pg_get_indexdef() does: the index may call one that is there
+ * twice "a1", and calls an expression "expr".  An expression cannot be declared NOT NULL.
+ */
+static const char *
+null_bits_hint(Relation index, const GpbLayout *layout, int wanted)
+{
+	bool		are_columns = true;
+	int			spared = 0;
+	StringInfoData names;
+	StringInfoData condition;
+
+	initStringInfo(&names);
+	initStringInfo(&condition);
+	for (int c = 0; c < layout->nkeys && spared < wanted; c++)
+	{
+		const char *name;
+
+		if ((layout->key[c].flags & GPB_COLUMN_NULL_BIT) == 0)
+			continue;
+		name = TextDatumGetCString(DirectFunctionCall3(pg_get_indexdef_ext,
+													   ObjectIdGetDatum(RelationGetRelid(index)),
+													   Int32GetDatum(c + 1), BoolGetDatum(true)));
+		appendStringInfo(&names, "%s%s", spared > 0 ? ", " : "", name);
+		appendStringInfo(&condition, "%s%s IS NOT NULL", spared > 0 ? " AND " : "", name);
+		are_columns &= index->rd_index->indkey.values[c] != 0;
+		spared++;
+	}
+	if (spared < wanted)
+		return NULL;
+	if (!are_columns)
+		return psprintf("Add WHERE %s to the index, which needs no code for NULL then.",
+						condition.data);
+	return psprintf("Make %s %s NOT NULL, or add WHERE %s to the index, which needs no code for "
+					"NULL then.",
+					spared > 1 ? "columns" : "column", names.data, condition.data);
+}
+
 /* Raise an error: the fields need this many bits, which is too many. */
 static void
 refuse_keys(Relation index, const GpbLayout *layout, int bits)
 {
+	const char *hint = null_bits_hint(index, layout, bits - GPB_MAX_KEY_BITS);
 	StringInfoData columns;
-	int			saved = 0;
-	const char *would_help = NULL;
 
 	initStringInfo(&columns);
 	for (int c = 0; c < layout->nkeys; c++)
-	{
-		const char *name = NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname);
-
-		appendStringInfo(&columns, "%s\"%s\" %d", c > 0 ? ", " : "", name, layout->key[c].bits);
-		if ((layout->key[c].flags & GPB_COLUMN_NULL_BIT) && index->rd_index->indkey.values[c] != 0)
-		{
-			saved++;
-			if (would_help == NULL)
-				would_help = name;
-		}
-	}
+		appendStringInfo(&columns, "%s\"%s\" %d", c > 0 ? ", " : "",
+						 NameStr(TupleDescAttr(RelationGetDescr(index), c)->attname),
+						 layout->key[c].bits);
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("the key columns of index \"%s\" do not fit a key of %d bytes",
 					RelationGetRelationName(index), GPB_MAX_KEY_BITS / 8),
 			 errdetail("They need %d bits: %s.", bits, columns.data),
-			 bits - saved > GPB_MAX_KEY_BITS ?
+			 hint != NULL ?
+			 errhint("%s", hint) :
 			 errhint("Make the last of them INCLUDE columns, or use an access method such as "
-					 "btree.") :
-			 saved == 1 || bits - 1 <= GPB_MAX_KEY_BITS ?
-			 errhint("Make column \"%s\" NOT NULL, which saves the bit for NULL.", would_help) :
-			 errhint("Make the columns NOT NULL, from \"%s\" on, which saves a bit for each.",
-					 would_help)));
+					 "btree.")));
 }
 
 /*

@@ -30,9 +30,14 @@ CREATE INDEX changed_n ON changed USING gpubtree (n);
 CREATE INDEX changed_several ON changed USING gpubtree (n, big DESC);
 INSERT INTO changed SELECT n, NULL, n / 4.0, n FROM generate_series(1, 1000) n;
 ALTER TABLE changed ALTER big DROP NOT NULL, ALTER n TYPE numeric, ALTER w TYPE numeric(60, 2);
+CREATE TABLE partial (big bigint, ts timestamptz);
+CREATE INDEX partial_key ON partial USING gpubtree (ts, big) WHERE big IS NOT NULL;
+INSERT INTO partial SELECT nullif(n % 10, 0), timestamptz '2024-01-01 00:00+00' + n * interval '1 hour'
+	FROM generate_series(1, 1000) n;
 SQL
 my $changed = 'SET enable_seqscan = off; SELECT count(*), sum(n), sum(w) FROM changed WHERE big > 10;'
-  . 'SELECT sum(n) FROM changed WHERE n > 100.5; SELECT n, big FROM changed WHERE n < 7.3 ORDER BY n, big DESC;';
+  . 'SELECT sum(n) FROM changed WHERE n > 100.5; SELECT n, big FROM changed WHERE n < 7.3 ORDER BY n, big DESC;'
+  . "SELECT count(*), sum(big) FROM partial WHERE ts > '2024-01-20 00:00+00' AND big IS NOT NULL;";
 my $sums = $old->safe_psql('postgres', $changed);
 my $answer = $old->safe_psql('postgres', $question);
 my $file = $old->safe_psql('postgres', "SELECT pg_relation_filenode('t_k')");
@@ -84,9 +89,10 @@ is($new->safe_psql('postgres', "SET enable_seqscan = off; SET enable_bitmapscan 
 	$answer, 'through the index');
 
 is($new->safe_psql('postgres', $changed), $sums, 'the same of columns that changed before');
-is($new->safe_psql('postgres', "SELECT gpubtree_check('changed_key', true), gpubtree_check('changed_n', true), gpubtree_check('changed_several', true)"),
-	'||', 'in order');
+is($new->safe_psql('postgres', "SELECT gpubtree_check('changed_key', true), gpubtree_check('changed_n', true), gpubtree_check('changed_several', true), gpubtree_check('partial_key', true)"),
+	'|||', 'in order');
 $new->safe_psql('postgres', "INSERT INTO changed VALUES (0, NULL, 1.50, 2.00)");
+$new->safe_psql('postgres', "INSERT INTO partial VALUES (NULL, '2024-01-01'), (1, NULL); REINDEX TABLE partial");
 my (undef, undef, $refusal) = $new->psql('postgres', "INSERT INTO changed VALUES (NULL, NULL, 1.50, 2.00)");
 like($refusal, qr/null value in column "big", for which index "changed_key" has no code/,
 	'what had no room has none still');

@@ -148,14 +148,16 @@ INSERT INTO full_key SELECT n, timestamptz '2024-01-01 00:00+00' + n * interval 
 	FROM generate_series(1, 100) n;
 CREATE INDEX full_key_ab ON full_key USING gpubtree (a, b);
 ALTER TABLE full_key ALTER a DROP NOT NULL;
+CREATE INDEX partial_key_ab ON full_key USING gpubtree (a, b) WHERE a > 0;
 CREATE DATABASE without TEMPLATE template0;
 SQL
 $node->command_ok([ 'pg_dump', '-Fc', '-f', "$directory/without", 'postgres' ], 'dumped');
 ($out, $error) = run_command([
 	'pg_restore', '-h', $node->host, '-p', $node->port, '-d', 'without', "$directory/without" ]);
-like($error, qr/the key columns of index "full_key_ab" do not fit.*Make column "a" NOT NULL/s,
+like($error, qr/the key columns of index "full_key_ab" do not fit.*Make column a NOT NULL/s,
 	'an index that has no room is an error, which names the column');
 is($node->safe_psql('without', 'SELECT count(*) FROM full_key'), 100, 'all rows are there');
-is($node->safe_psql('without', $definitions), $first->{definitions}, 'and the other indexes');
+is($node->safe_psql('without', $definitions), $node->safe_psql('postgres', $definitions) =~ s/^full_key_ab\|.*\n//mr,
+	'and the other indexes, one among them whose predicate rules NULL out');
 
 done_testing();

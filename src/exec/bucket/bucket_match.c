@@ -137,7 +137,7 @@ split_restrictions(const GpbBucketQuery *query, GpbBucketMatch *match, List **ra
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		Expr	   *condition;
 
-		if (gpb_is_always_true(query->root, rinfo))
+		if (gpb_is_always_true(query->root, match->index, rinfo))
 			continue;
 		condition = gpb_match_condition(query->root, rinfo, match->index);
 		if (condition != NULL && !list_member(query->groups, condition))

@@ -223,7 +223,7 @@ gpb_split_by_columns(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 	memset(split, 0, sizeof(*split));
 	foreach(lc, restrictions)
 	{
-		if (!gpb_is_always_true(root, lfirst_node(RestrictInfo, lc)))
+		if (!gpb_is_always_true(root, index, lfirst_node(RestrictInfo, lc)))
 			split->others = lappend(split->others, lfirst(lc));
 	}
 	for (c = 0; c < index->nkeycolumns; c++)
@@ -262,7 +262,7 @@ gpb_split_leading(PlannerInfo *root, IndexOptInfo *index, List *restrictions, in
 	memset(split, 0, sizeof(*split));
 	foreach(lc, restrictions)
 	{
-		if (!gpb_is_always_true(root, lfirst_node(RestrictInfo, lc)))
+		if (!gpb_is_always_true(root, index, lfirst_node(RestrictInfo, lc)))
 			split->others = lappend(split->others, lfirst(lc));
 	}
 	for (c = 0; c < ncolumns; c++)

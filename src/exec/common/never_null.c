@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * never_null.c
- *	  What is never NULL, since a column is declared NOT NULL.
+ *	  What is never NULL, since a column is declared NOT NULL, or an index's predicate says so.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,6 +13,7 @@
 #include "utils/rel.h"
 
 #include "exec/common/never_null.h"
+#include "page/page.h"
 
 bool
 gpb_column_is_not_null(Oid table, AttrNumber column)
@@ -26,7 +27,13 @@ gpb_column_is_not_null(Oid table, AttrNumber column)
 }
 
 bool
-gpb_is_never_null(PlannerInfo *root, Expr *expression)
+gpb_index_has_no_null(IndexOptInfo *index, Var *column)
+{
+	return gpb_implies_not_null(index->indpred, (Expr *) column);
+}
+
+bool
+gpb_is_never_null(PlannerInfo *root, IndexOptInfo *index, Expr *expression)
 {
 	RangeTblEntry *rte;
 	Var		   *var;
@@ -41,24 +48,24 @@ gpb_is_never_null(PlannerInfo *root, Expr *expression)
 		return false;
 	rte = planner_rt_fetch(var->varno, root);
 	return rte->rtekind == RTE_RELATION && !rte->inh &&
-		gpb_column_is_not_null(rte->relid, var->varattno);
+		(gpb_column_is_not_null(rte->relid, var->varattno) || gpb_index_has_no_null(index, var));
 }
 
 bool
-gpb_counts_rows(PlannerInfo *root, const Aggref *aggref)
+gpb_counts_rows(PlannerInfo *root, IndexOptInfo *index, const Aggref *aggref)
 {
 	if (aggref->aggdistinct != NIL)
 		return false;
 	return aggref->aggfnoid == F_COUNT_ ||
 		(aggref->aggfnoid == F_COUNT_ANY &&
-		 gpb_is_never_null(root, linitial_node(TargetEntry, aggref->args)->expr));
+		 gpb_is_never_null(root, index, linitial_node(TargetEntry, aggref->args)->expr));
 }
 
 bool
-gpb_is_always_true(PlannerInfo *root, const RestrictInfo *rinfo)
+gpb_is_always_true(PlannerInfo *root, IndexOptInfo *index, const RestrictInfo *rinfo)
 {
 	NullTest   *test = (NullTest *) rinfo->clause;
 
 	return IsA(test, NullTest) && test->nulltesttype == IS_NOT_NULL && !test->argisrow &&
-		gpb_is_never_null(root, test->arg);
+		gpb_is_never_null(root, index, test->arg);
 }

@@ -68,7 +68,7 @@ gpb_split_by_order(PlannerInfo *root, IndexOptInfo *index, List *restrictions, L
 	memset(split, 0, sizeof(*split));
 	foreach(lc, restrictions)
 	{
-		if (!gpb_is_always_true(root, lfirst_node(RestrictInfo, lc)))
+		if (!gpb_is_always_true(root, index, lfirst_node(RestrictInfo, lc)))
 			split->others = lappend(split->others, lfirst(lc));
 	}
 	while (c < index->nkeycolumns && take_column(root, index, c, computed, split))
@@ -125,7 +125,8 @@ gpb_key_column_is_not_null(PlannerInfo *root, IndexOptInfo *index, int c)
 		if (rules_out_null(root, index, c, lfirst_node(RestrictInfo, lc)))
 			return true;
 	}
-	return gpb_column_is_not_null(planner_rt_fetch(rel->relid, root)->relid, index->indexkeys[c]);
+	return gpb_index_has_no_null(index, gpb_key_column_var(root, index, c)) ||
+		gpb_column_is_not_null(planner_rt_fetch(rel->relid, root)->relid, index->indexkeys[c]);
 }
 
 bool

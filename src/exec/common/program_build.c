@@ -271,7 +271,7 @@ recognize_aggregate(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem
 		return true;
 	if (*argument != NULL && aggref->aggfnoid == F_COUNT_ANY)
 	{
-		if (gpb_counts_rows(builder->root, aggref))
+		if (gpb_counts_rows(builder->root, builder->index, aggref))
 			*argument = NULL;
 		else
 			item->function = GPB_COUNT_VALUES;

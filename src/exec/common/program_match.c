@@ -93,7 +93,7 @@ gpb_match_columns(PlannerInfo *root, IndexOptInfo *index, List *expressions)
 		Aggref	   *aggref = lfirst(lc);
 
 		/* counting rows takes no column but those of FILTER */
-		if (IsA(aggref, Aggref) && gpb_counts_rows(root, aggref))
+		if (IsA(aggref, Aggref) && gpb_counts_rows(root, index, aggref))
 			needed = lappend(needed, aggref->aggfilter);
 		else
 			needed = lappend(needed, aggref);

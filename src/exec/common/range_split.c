@@ -58,7 +58,7 @@ gpb_split_restrictions(PlannerInfo *root, IndexOptInfo *index, List *restriction
 		Expr	   *condition;
 		Expr	   *array = NULL;
 
-		if (gpb_is_always_true(root, rinfo))
+		if (gpb_is_always_true(root, index, rinfo))
 			continue;
 		condition = gpb_match_condition(root, rinfo, index);
 		if (condition == NULL)

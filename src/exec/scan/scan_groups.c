@@ -226,7 +226,7 @@ match_prefix(PlannerInfo *root, IndexOptInfo *index, const GpbScanGroups *groups
 static bool
 column_is_never_null(PlannerInfo *root, IndexOptInfo *index, int c)
 {
-	return gpb_is_never_null(root, (Expr *) list_nth(gpb_key_vars(root, index), c));
+	return gpb_is_never_null(root, index, (Expr *) gpb_key_column_var(root, index, c));
 }
 
 /*

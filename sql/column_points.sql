@@ -9,7 +9,7 @@ VACUUM ANALYZE cp;
 SET gpubtree.enable_device = off;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
-SET enable_indexscan = off;
+SET enable_indexscan = on;
 SET enable_indexonlyscan = off;
 
 -- The nodes, indexes and conditions of a plan, and whether the answer is that of a sequential scan

@@ -63,6 +63,33 @@ SET LOCAL ROLE regress_gpb_rights;
 SELECT n, attempt(query) FROM queries WHERE n > 9 ORDER BY n;
 ROLLBACK;
 
+-- A row comparison asks for no right to what EXPLAIN shows of it, and a cached plan sees rights change
+CREATE SCHEMA gpb_s;
+GRANT USAGE ON SCHEMA gpb_s TO regress_gpb_rights;
+CREATE TABLE gpb_s.pages (k integer, v integer);
+INSERT INTO gpb_s.pages SELECT i % 100, i FROM generate_series(1, 10000) i;
+CREATE INDEX pages_kv ON gpb_s.pages USING gpubtree (k, v);
+VACUUM ANALYZE gpb_s.pages;
+GRANT SELECT ON gpb_s.pages TO regress_gpb_rights;
+SET plan_cache_mode = force_generic_plan;
+PREPARE page (integer) AS SELECT k, v FROM gpb_s.pages WHERE (k, v) > ($1, 5000) ORDER BY k, v LIMIT 2;
+EXPLAIN (COSTS OFF) EXECUTE page (50);
+BEGIN;
+REVOKE USAGE ON SCHEMA public FROM PUBLIC;
+SET LOCAL ROLE regress_gpb_rights;
+EXPLAIN (COSTS OFF) SELECT k, v FROM gpb_s.pages WHERE (k, v) > (50, 5000) ORDER BY k, v LIMIT 2;
+SELECT k, v FROM gpb_s.pages WHERE (k, v) > (50, 5000) ORDER BY k, v LIMIT 2;
+ROLLBACK;
+BEGIN;
+REVOKE EXECUTE ON FUNCTION gpubtree_where_equal FROM PUBLIC;
+SET LOCAL ROLE regress_gpb_rights;
+EXPLAIN (COSTS OFF) EXECUTE page (50);
+EXECUTE page (50);
+ROLLBACK;
+EXPLAIN (COSTS OFF) EXECUTE page (50);
+DEALLOCATE page;
+
+DROP SCHEMA gpb_s CASCADE;
 DROP TABLE queries, gpb_t, gpb_b;
 DROP FUNCTION attempt, node_of;
 DROP ROLE regress_gpb_rights;

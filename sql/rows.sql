@@ -83,11 +83,12 @@ SELECT compare('SELECT 1 FROM event WHERE i = 12 AND k > 3500');
 SELECT compare('SELECT k FROM event WHERE k > 5 AND k < 3 AND i = 1');
 SELECT compare('SELECT k FROM event WHERE k < NULL::bigint AND i = 1');
 
--- Many keys without a filter, if the planner knows how many; with few core's scan does as much
+-- Many keys without a filter, if the planner knows how many; with few core's scan does as much, and
+-- the node is not even offered
 CREATE FUNCTION keys_query(n integer) RETURNS text LANGUAGE sql AS $$
 	SELECT format('SELECT k, s, x FROM event WHERE k = ANY (%L::int[])', array_agg(i * 7 % 5003 - 9)) FROM generate_series(1, n) i
 $$;
-SELECT is_ours(keys_query(1000)) AS many, is_ours(keys_query(999)) AS few;
+SELECT left(compare(keys_query(999)), 13);
 SELECT compare(keys_query(1000));
 SELECT compare(replace(keys_query(1000), ', x', ''));
 DROP FUNCTION keys_query;

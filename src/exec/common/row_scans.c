@@ -14,11 +14,13 @@
 #include "compat.h"
 
 #include "access/genam.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "parser/parse_func.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -39,26 +41,45 @@ column_number(const RowCompareExpr *comparison, int i)
 	return castNode(Var, key)->varattno;
 }
 
+/* Have a cached plan made anew when a function, or the rights to it, change. */
+static void
+depend_on_function(PlannedStmt *statement, Oid function)
+{
+	PlanInvalItem *item = makeNode(PlanInvalItem);
+
+	item->cacheId = PROCOID;
+	item->hashValue = GetSysCacheHashValue1(PROCOID, ObjectIdGetDatum(function));
+	statement->invalItems = lappend(statement->invalItems, item);
+}
+
 /*
- * The function gpubtree_where_equal() of the schema where the access method's handler is, or
- * InvalidOid
+ * Find the function gpubtree_where_equal() of the schema where the access method's handler is.
+ * InvalidOid if it is not there, or if somebody may not execute it: the plan names it for EXPLAIN's
+ * sake, and whoever executes the plan must not need a right that the statement does not ask for.
+ * Nor does a right to use the schema matter.
  */
 static Oid
-where_equal(Relation index)
+where_equal(PlannedStmt *statement, Relation index)
 {
 	Oid			any = ANYELEMENTOID;
-	char	   *schema = get_namespace_name(get_func_namespace(index->rd_amhandler));
+	oidvector  *arguments = buildoidvector(&any, 1);
+	Oid			schema = get_func_namespace(index->rd_amhandler);
+	Oid			function = GetSysCacheOid3(PROCNAMEARGSNSP, Anum_pg_proc_oid,
+										   CStringGetDatum("gpubtree_where_equal"),
+										   PointerGetDatum(arguments), ObjectIdGetDatum(schema));
 
-	return schema == NULL ? InvalidOid :
-		LookupFuncName(list_make2(makeString(schema), makeString("gpubtree_where_equal")), 1, &any,
-					   true);
+	if (!OidIsValid(function))
+		return InvalidOid;
+	depend_on_function(statement, function);
+	return pg_proc_aclcheck(function, ACL_ID_PUBLIC, ACL_EXECUTE) == ACLCHECK_OK ?
+		function : InvalidOid;
 }
 
 /* Have EXPLAIN show that the condition is none by itself; false if that is not possible. */
 static bool
-show_where_equal(Relation index, OpExpr *bound)
+show_where_equal(PlannedStmt *statement, Relation index, OpExpr *bound)
 {
-	Oid			function = where_equal(index);
+	Oid			function = where_equal(statement, index);
 	Expr	   *value = lsecond(bound->args);
 
 	if (!OidIsValid(function))
@@ -74,7 +95,8 @@ show_where_equal(Relation index, OpExpr *bound)
  * scan.
  */
 static List *
-add_row_keys(List *quals, Relation index, const RowCompareExpr *comparison, bool shown)
+add_row_keys(PlannedStmt *statement, List *quals, Relation index,
+			 const RowCompareExpr *comparison, bool shown)
 {
 	int			first = column_number(comparison, 0);
 
@@ -85,7 +107,7 @@ add_row_keys(List *quals, Relation index, const RowCompareExpr *comparison, bool
 		if (column_number(comparison, i) != first + i)
 			break;
 		bound = gpb_row_column_bound(comparison, i, index->rd_opfamily[first + i - 1]);
-		if (bound == NULL || (shown && i > 0 && !show_where_equal(index, bound)))
+		if (bound == NULL || (shown && i > 0 && !show_where_equal(statement, index, bound)))
 			break;
 		set_opfuncid(bound);
 		bound->inputcollid = i == 0 ? GPB_ROW_FIRST : GPB_ROW_NEXT;
@@ -94,48 +116,48 @@ add_row_keys(List *quals, Relation index, const RowCompareExpr *comparison, bool
 	return quals;
 }
 
-/* The conditions of an index scan, as the scan is to get them */
-static List *
-finish_quals(Oid index_id, List *quals, bool shown)
+/* Make the conditions of an index scan what the scan is to get. */
+static void
+finish_quals(PlannedStmt *statement, Oid index_id, List **quals, bool shown)
 {
 	Relation	index;
 	List	   *finished = NIL;
 	bool		found = false;
 	ListCell   *lc;
 
-	foreach(lc, quals)
+	foreach(lc, *quals)
 		found |= IsA(lfirst(lc), RowCompareExpr);
 	/* An index that exists for the planner alone can only be explained. */
 	if (!found || !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(index_id)))
-		return quals;
+		return;
 
 	index = index_open(index_id, NoLock);
-	foreach(lc, quals)
+	foreach(lc, *quals)
 	{
 		if (IsA(lfirst(lc), RowCompareExpr) &&
 			index->rd_indam->amcostestimate == gpb_costestimate)
-			finished = add_row_keys(finished, index, lfirst(lc), shown);
+			finished = add_row_keys(statement, finished, index, lfirst(lc), shown);
 		else
 			finished = lappend(finished, lfirst(lc));
 	}
 	index_close(index, NoLock);
-	return finished;
+	*quals = finished;
 }
 
-static void finish_plan(Plan *plan);
+static void finish_plan(PlannedStmt *statement, Plan *plan);
 
 static void
-finish_plans(List *plans)
+finish_plans(PlannedStmt *statement, List *plans)
 {
 	ListCell   *lc;
 
 	foreach(lc, plans)
-		finish_plan(lfirst(lc));
+		finish_plan(statement, lfirst(lc));
 }
 
 /* Finish the index scans of a plan node and of those below it; of a NULL there are none. */
 static void
-finish_plan(Plan *plan)
+finish_plan(PlannedStmt *statement, Plan *plan)
 {
 	if (plan == NULL)
 		return;
@@ -143,47 +165,45 @@ finish_plan(Plan *plan)
 	switch (nodeTag(plan))
 	{
 		case T_IndexScan:
-			((IndexScan *) plan)->indexqual =
-				finish_quals(((IndexScan *) plan)->indexid, ((IndexScan *) plan)->indexqual, false);
+			finish_quals(statement, ((IndexScan *) plan)->indexid,
+						 &((IndexScan *) plan)->indexqual, false);
 			break;
 		case T_BitmapIndexScan:
-			((BitmapIndexScan *) plan)->indexqual =
-				finish_quals(((BitmapIndexScan *) plan)->indexid,
-							 ((BitmapIndexScan *) plan)->indexqual, false);
+			finish_quals(statement, ((BitmapIndexScan *) plan)->indexid,
+						 &((BitmapIndexScan *) plan)->indexqual, false);
 			break;
 		case T_IndexOnlyScan:
-			((IndexOnlyScan *) plan)->indexqual =
-				finish_quals(((IndexOnlyScan *) plan)->indexid,
-							 ((IndexOnlyScan *) plan)->indexqual, true);
+			finish_quals(statement, ((IndexOnlyScan *) plan)->indexid,
+						 &((IndexOnlyScan *) plan)->indexqual, true);
 			break;
 		case T_Append:
-			finish_plans(((Append *) plan)->appendplans);
+			finish_plans(statement, ((Append *) plan)->appendplans);
 			break;
 		case T_MergeAppend:
-			finish_plans(((MergeAppend *) plan)->mergeplans);
+			finish_plans(statement, ((MergeAppend *) plan)->mergeplans);
 			break;
 		case T_BitmapAnd:
-			finish_plans(((BitmapAnd *) plan)->bitmapplans);
+			finish_plans(statement, ((BitmapAnd *) plan)->bitmapplans);
 			break;
 		case T_BitmapOr:
-			finish_plans(((BitmapOr *) plan)->bitmapplans);
+			finish_plans(statement, ((BitmapOr *) plan)->bitmapplans);
 			break;
 		case T_SubqueryScan:
-			finish_plan(((SubqueryScan *) plan)->subplan);
+			finish_plan(statement, ((SubqueryScan *) plan)->subplan);
 			break;
 		case T_CustomScan:
-			finish_plans(((CustomScan *) plan)->custom_plans);
+			finish_plans(statement, ((CustomScan *) plan)->custom_plans);
 			break;
 		default:
 			break;
 	}
-	finish_plan(plan->lefttree);
-	finish_plan(plan->righttree);
+	finish_plan(statement, plan->lefttree);
+	finish_plan(statement, plan->righttree);
 }
 
 void
 gpb_finish_row_scans(PlannedStmt *statement)
 {
-	finish_plan(statement->planTree);
-	finish_plans(statement->subplans);
+	finish_plan(statement, statement->planTree);
+	finish_plans(statement, statement->subplans);
 }

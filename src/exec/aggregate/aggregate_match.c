@@ -63,9 +63,12 @@ part_aggregates(GpbAggregateQuery *query, List *aggrefs)
 	}
 }
 
-/* Collect the columns that every index must have. */
-static void
-collect_columns(GpbAggregateQuery *query)
+/*
+ * The columns that an index must have for the query's groups and aggregates.  index is NULL for what
+ * every index without a predicate must have.
+ */
+static Bitmapset *
+needed_columns(const GpbAggregateQuery *query, IndexOptInfo *index)
 {
 	List	   *needed = list_copy(query->groups);
 	ListCell   *lc;
@@ -75,13 +78,20 @@ collect_columns(GpbAggregateQuery *query)
 		Aggref	   *aggref = lfirst_node(Aggref, lc);
 
 		/* counting rows takes no column but those of FILTER */
-		if (gpb_counts_rows(query->root, aggref))
+		if (gpb_counts_rows(query->root, index, aggref))
 			needed = lappend(needed, aggref->aggfilter);
 		else
 			needed = lappend(needed, aggref);
 	}
-	query->columns = gpb_add_column_numbers(NULL, needed, query->rel->relid);
-	query->restricted = gpb_restricted_columns(query->root, query->rel,
+	return gpb_add_column_numbers(NULL, needed, query->rel->relid);
+}
+
+/* Collect the columns that every index without a predicate must have. */
+static void
+collect_columns(GpbAggregateQuery *query)
+{
+	query->columns = needed_columns(query, NULL);
+	query->restricted = gpb_restricted_columns(query->root, query->rel, NULL,
 											   query->rel->baserestrictinfo);
 }
 
@@ -125,12 +135,13 @@ gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 bool
 gpb_aggregate_may_match(const GpbAggregateQuery *query, IndexOptInfo *index)
 {
-	const Bitmapset *restricted = query->restricted;
-
-	/* the index's predicate may imply some of the restrictions */
-	if (index->indrestrictinfo != query->rel->baserestrictinfo)
-		restricted = gpb_restricted_columns(query->root, query->rel, index->indrestrictinfo);
-	return gpb_index_covers(index, query->columns) && gpb_index_covers(index, restricted);
+	if (index->indpred == NIL)
+		return gpb_index_covers(index, query->columns) &&
+			gpb_index_covers(index, query->restricted);
+	/* the predicate may imply restrictions, and that what is counted is not NULL */
+	return gpb_index_covers(index, needed_columns(query, index)) &&
+		gpb_index_covers(index, gpb_restricted_columns(query->root, query->rel, index,
+													   index->indrestrictinfo));
 }
 
 /* ---- the program ---- */

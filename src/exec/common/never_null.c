@@ -48,7 +48,8 @@ gpb_is_never_null(PlannerInfo *root, IndexOptInfo *index, Expr *expression)
 		return false;
 	rte = planner_rt_fetch(var->varno, root);
 	return rte->rtekind == RTE_RELATION && !rte->inh &&
-		(gpb_column_is_not_null(rte->relid, var->varattno) || gpb_index_has_no_null(index, var));
+		(gpb_column_is_not_null(rte->relid, var->varattno) ||
+		 (index != NULL && gpb_index_has_no_null(index, var)));
 }
 
 bool

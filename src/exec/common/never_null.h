@@ -31,7 +31,8 @@ extern bool gpb_index_has_no_null(IndexOptInfo *index, Var *column);
 
 /*
  * Is it a constant, or a table's column that is NULL in no row that this index has?  Not in a query
- * with outer joins, which may put NULL in its place.
+ * with outer joins, which may put NULL in its place.  index is NULL for rows of any index, here and
+ * below.
  */
 extern bool gpb_is_never_null(PlannerInfo *root, IndexOptInfo *index, Expr *expression);
 

@@ -37,7 +37,8 @@ gpb_add_column_numbers(Bitmapset *columns, List *expressions, Index relid)
 }
 
 Bitmapset *
-gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, List *restrictions)
+gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+					   List *restrictions)
 {
 	Bitmapset  *columns = NULL;
 	ListCell   *lc;
@@ -46,7 +47,7 @@ gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, List *restrictions)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (!rinfo->pseudoconstant && !gpb_is_always_true(root, rinfo))
+		if (!rinfo->pseudoconstant && !gpb_is_always_true(root, index, rinfo))
 			pull_varattnos((Node *) rinfo->clause, rel->relid, &columns);
 	}
 	return columns;

@@ -19,9 +19,10 @@ extern Bitmapset *gpb_add_column_numbers(Bitmapset *columns, List *expressions, 
 
 /*
  * The columns of the table's restrictions, RestrictInfos, but for those that are always true and
- * those without any column
+ * those without any column.  index is one whose predicate may say so, or NULL.
  */
-extern Bitmapset *gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, List *restrictions);
+extern Bitmapset *gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+										 List *restrictions);
 
 /* Add those columns of table "relid" that are an operand of an operator by themselves. */
 extern Bitmapset *gpb_add_operand_columns(Bitmapset *columns, List *restrictions, Index relid);

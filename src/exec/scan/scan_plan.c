@@ -113,7 +113,7 @@ collect_columns(PlannerInfo *root, RelOptInfo *rel, const GpbScanFirst *first,
 {
 	memset(columns, 0, sizeof(*columns));
 	columns->rows = gpb_add_column_numbers(NULL, rel->reltarget->exprs, rel->relid);
-	columns->restricted = gpb_restricted_columns(root, rel, rel->baserestrictinfo);
+	columns->restricted = gpb_restricted_columns(root, rel, NULL, rel->baserestrictinfo);
 	if (first != NULL)
 		columns->order = gpb_add_column_numbers(NULL, list_make1(first->expression), rel->relid);
 	columns->needed = needed_columns(columns);
@@ -124,9 +124,10 @@ collect_columns(PlannerInfo *root, RelOptInfo *rel, const GpbScanFirst *first,
 static void
 columns_of_index(PlannerInfo *root, IndexOptInfo *index, GpbScanColumns *columns)
 {
-	if (index->indrestrictinfo == index->rel->baserestrictinfo)
+	if (index->indpred == NIL)
 		return;
-	columns->restricted = gpb_restricted_columns(root, index->rel, index->indrestrictinfo);
+	columns->restricted = gpb_restricted_columns(root, index->rel, index,
+												 index->indrestrictinfo);
 	columns->needed = needed_columns(columns);
 }
 

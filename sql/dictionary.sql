@@ -357,7 +357,8 @@ INSERT INTO asked (query) VALUES
 	('SELECT w, b FROM keys JOIN texts ON k = w AND a LIKE ''%ong%'''),
 	('SELECT min(a), max(a COLLATE "C"), count(*) FROM keys JOIN texts ON k = w'),
 	('SELECT w, max(a), count(DISTINCT b) FROM keys JOIN texts ON k BETWEEN w AND w + 10 GROUP BY w'),
-	('SELECT w, (SELECT max(a) FROM texts WHERE k BETWEEN w AND w + 10) FROM keys');
+	('SELECT w, (SELECT max(a) FROM texts WHERE k BETWEEN w AND w + 10) FROM keys'),
+	('SELECT count(DISTINCT v % 9), count(DISTINCT a) FROM texts WHERE k BETWEEN 10 AND 7900');
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET plan_cache_mode = force_generic_plan;

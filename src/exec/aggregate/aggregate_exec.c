@@ -42,7 +42,11 @@ require_rights(const GpbAggregatePlan *plan, const CustomScan *node)
 	}
 }
 
-/* Make the parts of the plan's program.  Memory is of the current context. */
+/*
+ * Make the parts of the plan's program.  Memory is of the current context.  What is a term of the
+ * plan's program, of which only the count is wanted, may be a part's group: so columns whose codes
+ * are read are those of all parts.
+ */
 static void
 begin_parts(GpbAggregateScan *scan)
 {
@@ -63,6 +67,8 @@ begin_parts(GpbAggregateScan *scan)
 		if (part->has_values)
 			part->scan = gpb_values_begin(&part->values, &part->program, part->floats,
 										  scan->node.index, &scan->node.css.ss.ps);
+		if (scan->constants != NULL)
+			scan->constants->columns |= gpb_program_columns(&part->program);
 	}
 }
 
@@ -111,13 +117,13 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 		scan->constants = gpb_program_constants_init(&plan->program, scan->node.index,
 													 &css->ss.ps);
 		scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
-		bind_early(scan, estate, eflags);
 	}
+	begin_parts(scan);
+	bind_early(scan, estate, eflags);
 	scan->ranges_may_fail = gpb_arms_may_fail(plan->arms);
 	if (scan->ranges_may_fail)
 		scan->range_params = bms_union(gpb_executor_params((Node *) plan->conditions),
 									   gpb_executor_params((Node *) plan->arms));
-	begin_parts(scan);
 	if (gpb_aggregate_has_rows(plan))
 		scan->rows = gpb_word_rows_begin(css);
 	scan->having = ExecInitQual(plan->having, &css->ss.ps);

@@ -148,7 +148,8 @@ typedef struct GpbProgramConstants
 	Oid		   *collation;
 	Bitmapset  *params;			/* of the executor, among them values of subqueries */
 	GpbMoreWords *more;			/* of the program that was bound last */
-	uint32		columns;		/* INCLUDE columns whose words the program reads, as bits */
+	uint32		columns;		/* INCLUDE columns whose words the program reads, as bits; who
+								 * makes other programs of it adds theirs */
 } GpbProgramConstants;
 
 /*

@@ -76,17 +76,18 @@ begin(Relation index, MemoryContext parent)
 	return dictionary;
 }
 
-/* Begin a copy of our own. */
+/* Begin a copy of our own.  It is there once all its memory is: the session may find it again. */
 static void
 begin_copy(Relation index, GpbDictionary *dictionary)
 {
 	MemoryContext context = dictionary->context;
+	GpbDictionaryCopy *copy = MemoryContextAlloc(context, sizeof(GpbDictionaryCopy));
 
-	dictionary->copy = MemoryContextAlloc(context, sizeof(GpbDictionaryCopy));
-	gpb_copy_begin(dictionary->copy, NULL, -1, context, coded_columns(index));
-	dictionary->ncodes = 0;
+	gpb_copy_begin(copy, NULL, -1, context, coded_columns(index));
+	dictionary->block = MemoryContextAlloc(context, 8 * sizeof(BlockNumber));
 	dictionary->block_room = 8;
-	dictionary->block = MemoryContextAlloc(context, dictionary->block_room * sizeof(BlockNumber));
+	dictionary->copy = copy;
+	dictionary->ncodes = 0;
 	dictionary->block[0] = GPB_DICTIONARY_BLOCK;
 	dictionary->nblocks = 1;
 }
@@ -112,9 +113,9 @@ gpb_dictionary_add_block(GpbDictionary *dictionary, BlockNumber block)
 {
 	if (dictionary->nblocks == dictionary->block_room)
 	{
-		dictionary->block_room *= 2;
 		dictionary->block = repalloc(dictionary->block,
-									 dictionary->block_room * sizeof(BlockNumber));
+									 2 * dictionary->block_room * sizeof(BlockNumber));
+		dictionary->block_room *= 2;
 	}
 	dictionary->block[dictionary->nblocks++] = block;
 }

@@ -18,6 +18,7 @@
 #include "exec/common/growth.h"
 #include "exec/common/kept_rows.h"
 #include "exec/common/node_explain.h"
+#include "exec/common/ordinary_child.h"
 #include "exec/common/range_totals.h"
 #include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
@@ -230,6 +231,7 @@ explain_join_aggregate(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbJoinAggregateScan *scan = (GpbJoinAggregateScan *) css;
 
+	gpb_ordinary_child_show(&scan->node);
 	gpb_explain_inner_index(scan->plan.index, gpb_inner_alias(css, es), es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.clauses, ancestors, es);
 	if (!es->analyze)

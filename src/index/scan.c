@@ -620,9 +620,9 @@ scan_free_tuple(IndexScanDesc scan)
 }
 
 /*
- * Set xs_itup, and xs_itupdesc to its descriptor, or xs_hitup if there are values that are elsewhere,
- * to the tuple of an entry of the current leaf, which stays valid until the next entry is returned.
- * Returns false if the entry is not wanted.
+ * Set xs_itup, and xs_itupdesc to its descriptor, or xs_hitup if there are values that are
+ * elsewhere, to the tuple of an entry of the current leaf, which stays valid until the next entry
+ * is returned.  Returns false if the entry is not wanted.
  */
 static inline bool
 scan_form_tuple(IndexScanDesc scan, int item, const char *row)

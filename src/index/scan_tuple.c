@@ -99,7 +99,7 @@ struct GpbFormer
 
 	GpbFullTuple full;			/* Datums of values in "place" never change */
 	GpbNullTuple *with_nulls;	/* made for the first tuple that has one */
-	bool		lacks;			/* the tuple that is being formed lacks a value, which is elsewhere */
+	bool		lacks;			/* the tuple being formed lacks a value that is elsewhere */
 	char		place[FLEXIBLE_ARRAY_MEMBER][GPB_FORMED_BYTES] pg_attribute_aligned(8);
 };
 

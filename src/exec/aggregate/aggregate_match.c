@@ -64,8 +64,8 @@ part_aggregates(GpbAggregateQuery *query, List *aggrefs)
 }
 
 /*
- * The columns that an index must have for the query's groups and aggregates.  index is NULL for what
- * every index without a predicate must have.
+ * The columns that an index must have for the query's groups and aggregates.  index is NULL for
+ * what every index without a predicate must have.
  */
 static Bitmapset *
 needed_columns(const GpbAggregateQuery *query, IndexOptInfo *index)

@@ -4,6 +4,8 @@
 --
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
+-- no table here is worth a device, so plans are the same on all
+SET gpubtree.batch_setup_cost = 1000000;
 
 -- the node, or core, that reads the table, and the index it reads; of a generic plan, if there are types of parameters
 CREATE FUNCTION reads(query text, types text, arguments text) RETURNS text LANGUAGE plpgsql AS $$
@@ -162,6 +164,12 @@ SELECT pg_stat_get_xact_numscans('by_id'::regclass) AS by_id;
 COMMIT;
 RESET track_counts;
 DEALLOCATE ALL;
+
+-- a request to a device costs more than a look-up, too
+RESET gpubtree.batch_setup_cost;
+SELECT reads('SELECT count(*), sum(amount) FROM visits WHERE id = 5 AND at >= 0', '', '') AS of_id;
+SET plan_cache_mode = force_generic_plan;
+SELECT reads('SELECT count(*), sum(amount) FROM visits WHERE id = $1 AND at >= $2', 'int, int', '5, 0') AS of_id;
 
 DROP TABLE visits, spans, queries;
 DROP FUNCTION reads, sum_of;

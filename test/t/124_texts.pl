@@ -224,7 +224,7 @@ foreach my $round (1 .. $random->rounds)
 	create_table();
 	last unless $random->round("round $round: queries over texts agree", 60, \&compare_query);
 	create_keys();
-	last unless $random->round("round $round: joins under aggregates of texts agree", 20, \&compare_join);
+	last unless $random->round("round $round: joins under aggregates of texts agree", 40, \&compare_join);
 }
 is($random->sql("SELECT gpubtree_check('t_k', true)"), '', 'the index is sound');
 

@@ -17,11 +17,9 @@
 struct GpbExtent
 {
 	char	   *page;			/* GPB_EXTENT_PAGES images, or NULL */
-	uint64	   *stamp;			/* each image's epoch; GPB_NO_STAMP: no image */
+	uint64	   *stamp;			/* each image's epoch; of a block without one all bits, which makes
+								 * it later than every request's, so unclean */
 };
-
-/* Greater than every epoch, so that a block without an image is not clean. */
-#define GPB_NO_STAMP		(~(uint64) 0)
 
 struct GpbImages
 {

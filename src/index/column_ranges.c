@@ -234,8 +234,9 @@ fields_intersect(GpbColumnSets *sets, int c, const GpbKeyRange *by, uint32 n)
 	set->ranges = result;
 }
 
-void
-gpb_column_narrow_nothing(GpbColumnSets *sets, int c)
+/* Add a condition that no entry satisfies. */
+static void
+narrow_to_nothing(GpbColumnSets *sets, int c)
 {
 	fields_intersect(sets, c, NULL, 0);
 }
@@ -250,7 +251,7 @@ gpb_column_narrow_null(GpbColumnSets *sets, int c, bool is_null)
 	if (!gpb_column_has_null(column))
 	{
 		if (is_null)
-			gpb_column_narrow_nothing(sets, c);
+			narrow_to_nothing(sets, c);
 		return;
 	}
 	if (is_null)
@@ -715,7 +716,7 @@ gpb_columns_from_keys(Relation index, ScanKey keys, int nkeys, GpbColumnSets *se
 		if (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL))
 			gpb_column_narrow_null(sets, c, (key->sk_flags & SK_SEARCHNULL) != 0);
 		else if (key->sk_flags & SK_ISNULL)
-			gpb_column_narrow_nothing(sets, c);
+			narrow_to_nothing(sets, c);
 		else
 		{
 			gpb_column_comparison_init(index, c, key->sk_subtype, &comparison);

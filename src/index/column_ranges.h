@@ -81,8 +81,6 @@ extern void gpb_column_sets_reset(GpbColumnSets *sets);
 
 /* Add the condition that key column c, counted from 0, is NULL, or that it is not. */
 extern void gpb_column_narrow_null(GpbColumnSets *sets, int c, bool is_null);
-/* Add a condition that no entry satisfies. */
-extern void gpb_column_narrow_nothing(GpbColumnSets *sets, int c);
 /*
  * Add the condition "column OP value", where value is not NULL.  gpb_column_comparison_init() has
  * made the comparison.

@@ -43,7 +43,7 @@ extern void gpb_map_image_leave(GpbRequestSlot *slot);
 extern void gpb_map_image_forget(int mirror);
 /* Free the images that nobody refers to, which are current ones; were there any? */
 extern bool gpb_map_images_drop(void);
-/* How many images were ever made, how many there are, and their users in all; for display. */
+/* How many images were ever made, how many there are, and their users in all.  Tests ask. */
 extern void gpb_map_images_count(uint64 *made, uint32 *present, uint32 *users);
 /* Units of the pool that gpb_map_images_drop() would free; for display. */
 extern uint32 gpb_map_images_idle_units(void);

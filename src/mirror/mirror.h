@@ -221,14 +221,8 @@ extern bool gpb_request_visibility(GpbRequest *request, uint64 offset, const voi
  */
 extern bool gpb_request_search(GpbRequest *request, const GpbRequestSearch *search);
 /*
- * Run the ranges, in the form of the spec, that lie at the start of staging; wait.  The answers, if
- * there are any, lie there then: gpb_count_answers() of them, see answer.h.
- */
-extern bool gpb_request_ranges(GpbRequest *request, const GpbRangesSpec *spec,
-							   GpbRangesResult *result);
-/*
- * Copy records [first, first + n) that the ranges just run left behind to staging, "offset" bytes
- * from its start; wait.
+ * Copy records [first, first + n) that the ranges just answered left behind to staging, "offset"
+ * bytes from its start; wait.
  */
 extern bool gpb_request_fetch(GpbRequest *request, GpbFetchWhat what, uint64 first, uint64 n,
 							  Size offset);
@@ -237,6 +231,9 @@ extern bool gpb_request_fetch(GpbRequest *request, GpbFetchWhat what, uint64 fir
  * Submit a search, ranges or a fetch without waiting; gpb_request_wait() waits for the answer,
  * before anything else is done with the request.  After a submit that returned false the wait
  * returns false too.  The wait is cancellable; its caller holds no buffer lock, pin or LWLock.
+ *
+ * The ranges lie at the start of staging, in the form of the spec.  The answers, if there are any,
+ * lie there after the wait: gpb_count_answers() of them, see answer.h.
  */
 extern bool gpb_request_submit_search(GpbRequest *request, const GpbRequestSearch *search);
 extern bool gpb_request_submit_ranges(GpbRequest *request, const GpbRangesSpec *spec);

@@ -38,13 +38,6 @@
 #define GPB_NUMERIC_BYTES		14
 #define GPB_WIDE_NUMERIC_BYTES	24
 
-/* Is it the integer of a value? */
-static inline bool
-gpb_is_numeric_word(int64 word)
-{
-	return (word > -GPB_NUMERIC_BEYOND && word < GPB_NUMERIC_BEYOND) || word == GPB_NUMERIC_NAN;
-}
-
 /*
  * The bits of a signed integer that has room for every value of so many digits, and then for NaN,
  * the greatest integer, and for one that is no value on either side (GPB_COLUMN_NULL_SPARE).  Each

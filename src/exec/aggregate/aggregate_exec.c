@@ -204,7 +204,7 @@ make_part_totals(GpbAggregateScan *scan, const GpbProgram *constants, GpbPart *p
 												  ranges_form(scan), part_memory(scan),
 												  GPB_ENGINE_AUTO);
 	if (part->wide_sums)
-		gpb_range_totals_use_wide_sums(part->totals);
+		gpb_batch_use_wide_sums(gpb_range_totals_batch(part->totals));
 }
 
 /*

@@ -200,7 +200,7 @@ gpb_group_list_count(const GpbGroupList *list)
 {
 	if (list->table != NULL)
 		return list->table->n;
-	return list->totals == NULL ? 0 : gpb_range_totals_group_count(list->totals);
+	return list->totals == NULL ? 0 : gpb_batch_group_count(gpb_range_totals_batch(list->totals));
 }
 
 uint64
@@ -208,7 +208,8 @@ gpb_group_list_run(const GpbGroupList *list, uint64 at, const char **first)
 {
 	if (list->table != NULL)
 		return gpb_groups_run(list->table, at, first);
-	return list->totals == NULL ? 0 : gpb_range_totals_group_run(list->totals, at, first);
+	return list->totals == NULL ? 0 :
+		gpb_batch_group_run(gpb_range_totals_batch(list->totals), at, first);
 }
 
 const GpbGroup *

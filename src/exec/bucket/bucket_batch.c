@@ -53,7 +53,7 @@ gpb_bucket_totals_begin(GpbBucketScan *scan, GpbRangeForm form, Size memory, Gpb
 										plan->nitems, form, memory, engine);
 	/* Narrow sums did not hold a value in an execution before. */
 	if (scan->past.widened > 0)
-		gpb_range_totals_use_wide_sums(totals);
+		gpb_batch_use_wide_sums(gpb_range_totals_batch(totals));
 	MemoryContextSwitchTo(caller);
 	return totals;
 }
@@ -93,7 +93,7 @@ reserve_ranges(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
 	Size		width = sizeof(GpbKeyRange) + sizeof(GpbBucketRange) +
-	gpb_range_totals_width(gpb_bucket_totals(scan));
+	gpb_batch_answer_width(gpb_range_totals_batch(gpb_bucket_totals(scan)));
 
 	batches->limit = Min(batches->limit, gpb_most_rows(width));
 	batches->n = 0;

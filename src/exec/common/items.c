@@ -308,8 +308,9 @@ gpb_argument_var(Expr *argument, Index relid)
 	return var;
 }
 
-bool
-gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
+/* Can the index answer this aggregate of a bare column?  Fills in *item if so. */
+static bool
+match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 {
 	Expr	   *argument;
 	Var		   *var;
@@ -369,7 +370,7 @@ gpb_match_batch_aggrefs(IndexOptInfo *index, List *aggrefs, GpbAggregateItem **i
 	{
 		GpbAggregateItem *item = &(*items)[foreach_current_index(lc)];
 
-		if (!gpb_match_aggref(lfirst_node(Aggref, lc), index, item))
+		if (!match_aggref(lfirst_node(Aggref, lc), index, item))
 			return false;
 	}
 	return true;

@@ -165,9 +165,6 @@ gpb_want_is_plain(int want)
 /* The column of table "relid" that an aggregate's argument is; NULL if it is anything else. */
 extern Var *gpb_argument_var(Expr *argument, Index relid);
 
-/* Can the index answer this aggregate of a bare column?  Fills in *item if so. */
-extern bool gpb_match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item);
-
 /*
  * Fill in *items, palloc'd, one for each of the Aggrefs.  Returns false unless the index answers
  * all of them.

@@ -225,12 +225,6 @@ gpb_column_position(IndexOptInfo *index, int column)
 	return column > nincluded ? column - nincluded - 1 : column - 1 + index->nkeycolumns;
 }
 
-bool
-gpb_key_is_exact(IndexOptInfo *index)
-{
-	return gpb_coding_key_is_exact(gpb_held_type_coding(index->opcintype[0]));
-}
-
 /* The coding of a column, by its number in programs */
 static GpbCoding
 column_coding(IndexOptInfo *index, int column)

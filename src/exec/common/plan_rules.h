@@ -49,9 +49,6 @@ extern int	gpb_index_column(IndexOptInfo *index, AttrNumber attno);
 /* The place among the index's columns, counted from 0, of the one that has a slot */
 extern int	gpb_column_position(IndexOptInfo *index, int column);
 
-/* Do the index's keys differ exactly if the values do, as those of floats do not? */
-extern bool gpb_key_is_exact(IndexOptInfo *index);
-
 /* Is what the index holds of a column what programs take for its values? */
 extern bool gpb_column_has_words(IndexOptInfo *index, int column);
 

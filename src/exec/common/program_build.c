@@ -67,10 +67,7 @@ fits(GpbProgramBuilder *builder, int slot)
 	if (slot == GPB_REFUSED)
 		return false;
 	if (!gpb_program_assign(builder, &program))
-	{
-		(void) gpb_refuse(builder, "more than %d values at a time", GPB_MAX_TEMPORARIES);
-		return false;
-	}
+		return gpb_cannot(builder, "more than %d values at a time", GPB_MAX_TEMPORARIES);
 	return true;
 }
 
@@ -214,8 +211,8 @@ gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
 	/* -0 and 0 are one group, and so are all NaNs. */
 	if (gpb_word_is_float(gpb_word_type(exprType((Node *) expression))))
-		return gpb_refuse(builder, "GROUP BY of type %s",
-						  format_type_be(exprType((Node *) expression))) >= 0;
+		return gpb_cannot(builder, "GROUP BY of type %s",
+						  format_type_be(exprType((Node *) expression)));
 	return gpb_build_group_of_words(builder, expression, type);
 }
 
@@ -266,7 +263,7 @@ recognize_aggregate(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem
 	item->aggregate = aggref->aggfnoid;
 	*argument = aggref->args == NIL ? NULL : linitial_node(TargetEntry, aggref->args)->expr;
 	if (!aggref_is_ordinary(aggref) || list_length(aggref->args) > 1)
-		return gpb_refuse(builder, "DISTINCT, ORDER BY or several arguments of an aggregate") >= 0;
+		return gpb_cannot(builder, "DISTINCT, ORDER BY or several arguments of an aggregate");
 	if (aggref->aggfnoid == F_COUNT_)
 		return true;
 	if (*argument != NULL && aggref->aggfnoid == F_COUNT_ANY)
@@ -279,7 +276,7 @@ recognize_aggregate(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem
 	}
 	if (*argument == NULL || !gpb_find_aggregate(aggref->aggfnoid, &item->function, &type) ||
 		(type != NUMERICOID && type != gpb_word_type(exprType((Node *) *argument))))
-		return gpb_refuse(builder, "aggregate %s", format_procedure(aggref->aggfnoid)) >= 0;
+		return gpb_cannot(builder, "aggregate %s", format_procedure(aggref->aggfnoid));
 	item->type = type;
 	return true;
 }

@@ -50,6 +50,8 @@ struct GpbProgramBuilder
 /* Say why something is refused; returns GPB_REFUSED. */
 extern int	gpb_refuse(GpbProgramBuilder *builder, const char *format,...)
 			pg_attribute_printf(2, 3);
+/* gpb_refuse() in a function that returns whether something could be done: its value is false. */
+#define gpb_cannot(...)		((void) gpb_refuse(__VA_ARGS__), false)
 
 /* ---- slots (program_slots.c); each returns GPB_REFUSED where there is no room ---- */
 

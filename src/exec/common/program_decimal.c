@@ -454,7 +454,7 @@ keep_quotient_exact(GpbProgramBuilder *builder, const GpbDecimal *value, int64 d
 	if (r <= Max(value->scale, value->divisor_scale))
 		return true;
 	if (r > 16)
-		return gpb_refuse(builder, "a quotient of numeric with many digits") != GPB_REFUSED;
+		return gpb_cannot(builder, "a quotient of numeric with many digits");
 	q = (16 - r) / 4;
 	limit = (int128) power_of_ten(4 * (q + 1)) * value->divisor;
 	if (value->scale >= value->divisor_scale)
@@ -482,7 +482,7 @@ fraction(GpbProgramBuilder *builder, const GpbDecimal *value, int *n, int64 *d)
 		below *= value->divisor;
 	}
 	if (below > power_of_ten(GPB_MOST_SCALE))
-		return gpb_refuse(builder, "a quotient of numeric with many digits") != GPB_REFUSED;
+		return gpb_cannot(builder, "a quotient of numeric with many digits");
 	*d = (int64) below;
 	if (value->divisor == 0)
 		return true;
@@ -596,14 +596,13 @@ gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbDecimal *value, int *s
 	int			excess;
 
 	if (value->divisor > PG_INT32_MAX || !reciprocal(value->divisor, &multiple, scale))
-		return gpb_refuse(builder, "a quotient of numeric, whose scale depends on the values") !=
-			GPB_REFUSED;
+		return gpb_cannot(builder, "a quotient of numeric, whose scale depends on the values");
 	*scale += value->scale - value->divisor_scale;
 	excess = Max(-*scale, 0);
 	*scale += excess;
 	if (*scale > 16 || excess > 9 ||
 		gpb_int64_multiply(multiple, power_of_ten(excess), &multiple))
-		return gpb_refuse(builder, "a quotient of numeric with many digits") != GPB_REFUSED;
+		return gpb_cannot(builder, "a quotient of numeric with many digits");
 	*slot = multiple == 1 ? value->slot : STEP2(GPB_OP_MULTIPLY, value->slot, WORD(multiple));
 	*magnitude = STEP1(GPB_OP_ABS, value->slot);
 	/*

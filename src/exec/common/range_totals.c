@@ -156,7 +156,7 @@ gpb_range_totals_run(GpbRangeTotals *totals, const void *ranges, uint32 n)
 	if (n == 0)
 		return;
 	totals->answers = gpb_alloc_array(totals->answers_context,
-									  gpb_range_totals_width(totals) * n);
+									  gpb_batch_answer_width(totals->batch) * n);
 	run_batch(totals, ranges, n, totals->answers);
 }
 
@@ -170,16 +170,16 @@ gpb_range_totals_sum(GpbRangeTotals *totals, const void *ranges, uint32 n)
 		gpb_answer_merge(totals->format, group_sum(totals), gpb_batch_total(totals->batch));
 }
 
-void
-gpb_range_totals_use_wide_sums(GpbRangeTotals *totals)
-{
-	gpb_batch_use_wide_sums(totals->batch);
-}
-
 bool
 gpb_range_totals_gave_up(const GpbRangeTotals *totals, const char **why)
 {
 	return gpb_batch_gave_up(totals->batch, why);
+}
+
+GpbBatch *
+gpb_range_totals_batch(const GpbRangeTotals *totals)
+{
+	return totals->batch;
 }
 
 const GpbGroup *
@@ -192,22 +192,10 @@ gpb_range_totals_next_group(GpbRangeTotals *totals, uint64 *at)
 	return group;
 }
 
-uint64
-gpb_range_totals_group_run(const GpbRangeTotals *totals, uint64 at, const char **first)
-{
-	return gpb_batch_group_run(totals->batch, at, first);
-}
-
 const GpbAnswerColumn *
 gpb_range_totals_column(const GpbRangeTotals *totals, int item)
 {
 	return totals->columns[item];
-}
-
-uint64
-gpb_range_totals_group_count(const GpbRangeTotals *totals)
-{
-	return gpb_batch_group_count(totals->batch);
 }
 
 void
@@ -222,12 +210,6 @@ gpb_group_values(Relation index, const GpbGroup *group, int n, const Oid *types,
 		if (!isnull[i])
 			values[i] = gpb_words_value(index, types[i], &group->words[i]);
 	}
-}
-
-Size
-gpb_range_totals_width(const GpbRangeTotals *totals)
-{
-	return gpb_batch_answer_width(totals->batch);
 }
 
 static inline const int64 *

@@ -49,10 +49,14 @@ extern void gpb_range_totals_run(GpbRangeTotals *totals, const void *ranges, uin
  */
 extern void gpb_range_totals_sum(GpbRangeTotals *totals, const void *ranges, uint32 n);
 
-/* gpb_batch_use_wide_sums() */
-extern void gpb_range_totals_use_wide_sums(GpbRangeTotals *totals);
-/* gpb_batch_gave_up() of the last run */
+/* Did the batch give up in the last run, and why: gpb_batch_gave_up() */
 extern bool gpb_range_totals_gave_up(const GpbRangeTotals *totals, const char **why);
+
+/*
+ * The batch of the totals, which whoever has these may ask for its groups, or how many bytes an
+ * answer has.  Only the functions above run it.
+ */
+extern GpbBatch *gpb_range_totals_batch(const GpbRangeTotals *totals);
 
 /*
  * The next group of the last run of a program with group slots; *at is 0 at first.  It becomes the
@@ -60,19 +64,8 @@ extern bool gpb_range_totals_gave_up(const GpbRangeTotals *totals, const char **
  */
 extern const GpbGroup *gpb_range_totals_next_group(GpbRangeTotals *totals, uint64 *at);
 
-/*
- * Groups of the last run that lie one after the other, gpb_group_width() apart, from number "at"
- * on: their first in *first.  Those of no entries are none.  Returns how many; 0 if there are no
- * more.
- */
-extern uint64 gpb_range_totals_group_run(const GpbRangeTotals *totals, uint64 at,
-										 const char **first);
-
 /* Where the words of an item's column are in the answers of the last run; NULL for count(*) */
 extern const GpbAnswerColumn *gpb_range_totals_column(const GpbRangeTotals *totals, int item);
-
-/* The number of groups of the last run */
-extern uint64 gpb_range_totals_group_count(const GpbRangeTotals *totals);
 
 /*
  * The values of a group's expressions, n of these types, which are no domains, and each of one
@@ -80,9 +73,6 @@ extern uint64 gpb_range_totals_group_count(const GpbRangeTotals *totals);
  */
 extern void gpb_group_values(Relation index, const GpbGroup *group, int n, const Oid *types,
 							 Datum *values, bool *isnull);
-
-/* Bytes of answers for each range of a run */
-extern Size gpb_range_totals_width(const GpbRangeTotals *totals);
 
 /* Entries of one range of the last run */
 extern int64 gpb_range_totals_entries(const GpbRangeTotals *totals, uint32 range);
@@ -111,6 +101,7 @@ extern int64 gpb_range_group_entries(const GpbRangeTotals *totals);
  */
 extern void gpb_range_group_final(const GpbRangeTotals *totals, Datum *values, bool *isnull);
 
+/* gpb_batch_counters() of the batch */
 extern const GpbBatchCounters *gpb_range_totals_counters(const GpbRangeTotals *totals);
 
 extern void gpb_range_totals_end(GpbRangeTotals *totals);

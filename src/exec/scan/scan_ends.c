@@ -32,7 +32,7 @@ collect_keys(GpbScanRows *scan, GpbRangeTotals *totals, GpbKey **keys)
 	uint32		i;
 
 	*keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKey) *
-								   Max(gpb_range_totals_group_count(totals), 1));
+								   Max(gpb_batch_group_count(gpb_range_totals_batch(totals)), 1));
 	while (gpb_range_totals_next_group(totals, &at) != NULL)
 	{
 		Datum		value;

@@ -230,7 +230,7 @@ row_bytes(GpbSubqueryScan *scan)
 
 	for (i = 0; i < scan->plan.nranges; i++)
 		bytes += gpb_range_values_width(scan->ranges[i].values) + sizeof(uint32) +
-			gpb_range_totals_width(range_totals(scan, i));
+			gpb_batch_answer_width(gpb_range_totals_batch(range_totals(scan, i)));
 	return bytes;
 }
 

@@ -173,15 +173,6 @@ gpb_request_search(GpbRequest *request, const GpbRequestSearch *search)
 }
 
 bool
-gpb_request_ranges(GpbRequest *request, const GpbRangesSpec *spec, GpbRangesResult *result)
-{
-	if (!gpb_request_submit_ranges(request, spec) || !gpb_request_wait(request))
-		return false;
-	gpb_request_ranges_result(request, result);
-	return true;
-}
-
-bool
 gpb_request_fetch(GpbRequest *request, GpbFetchWhat what, uint64 first, uint64 n, Size offset)
 {
 	return gpb_request_submit_fetch(request, what, first, n, offset) && gpb_request_wait(request);

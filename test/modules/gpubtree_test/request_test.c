@@ -224,8 +224,8 @@ gpb_test_positions(PG_FUNCTION_ARGS)
 }
 
 /*
- * gpb_test_refused(index): does the service itself refuse positions, ranges and a range aggregate in the mirror that is
- * there for searches, and answer a search?
+ * gpb_test_refused(index): does the service itself refuse positions, ranges and a range aggregate
+ * in the mirror that is there for searches, and answer a search?
  */
 Datum
 gpb_test_refused(PG_FUNCTION_ARGS)
@@ -234,7 +234,6 @@ gpb_test_refused(PG_FUNCTION_ARGS)
 	GpbLayout	layout = *gpb_layout(index);
 	GpbRequestSearch search = {.bound = GPB_SEARCH_LOWER, .n = 1};
 	GpbRangesSpec ranges = {.program.layout = layout, .n = 1};
-	GpbRangesResult result;
 	GpbRequest *request;
 	GpbMirrorRef ref;
 	char	   *staging;
@@ -253,7 +252,8 @@ gpb_test_refused(PG_FUNCTION_ARGS)
 		if (what < 2)
 			refused = refused && gpb_request_search(request, &search) == (what == 0);
 		else
-			refused = refused && !gpb_request_ranges(request, &ranges, &result);
+			refused = refused && !(gpb_request_submit_ranges(request, &ranges) &&
+								   gpb_request_wait(request));
 		gpb_request_end(request);
 	}
 	relation_close(index, AccessShareLock);

@@ -411,7 +411,8 @@ struct GpbEvaluated
 
 /*
  * Do all steps for those of the lane's entries, first + u * step of the page, whose bit u of
- * "wanted" is set; their locators are given.  The whole warp calls.  Out of line, see above.
+ * "wanted" is set; their locators are given.  The whole warp calls.  Out of line, so that the
+ * interpreter is in a kernel once.
  */
 static __device__ __noinline__ GpbEvaluated
 gpb_evaluate(const GpbRangesJob *job, const GpbCode *code, const char *page, int first, int step,

@@ -178,7 +178,10 @@ gpb_search_from(const GpbRangesJob *job, GpbLeafView leaf, GpbBound bound, int g
 
 #ifdef GPB_CUDA_RUNS
 
-/* Likewise in a leaf that has runs.  Out of line: the search of other leaves has the registers. */
+/*
+ * How many entries of a leaf that has runs are below the bound.  Out of line: the search of other
+ * leaves has the registers.
+ */
 static __device__ __noinline__ int
 gpb_search_runs(const GpbRangesJob *job, const char *page, int count, GpbBound bound)
 {

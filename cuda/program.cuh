@@ -164,7 +164,7 @@ struct GpbGroupTerm
 	GpbAnswerColumn words;
 	uint8		slot;			/* GPB_NO_SLOT: each entry counts */
 	uint8		filter;			/* GPB_NO_SLOT: none */
-	uint8		lower;			/* likewise: of the lower halves */
+	uint8		lower;			/* of the lower halves; GPB_NO_SLOT: none */
 	bool		one_word;		/* 64 bits hold its sum; see group_rows.cuh */
 	uint16		shared_missing;
 	uint16		shared_sum;

@@ -40,8 +40,8 @@ extern void gpb_page_keys_below_many(const void *page, int key_width, int n,
 									 const GpbKey *keys, int nkeys, uint16 *below);
 
 /*
- * Likewise for a page of "count" entries with rows of this width, which may have runs: the numbers
- * are of entries, not of keys.
+ * How many entries of a page of "count" entries, with rows of this width, have keys below "key"?
+ * The page may have runs: what is counted is entries, not keys.
  */
 static inline int
 gpb_entries_below(const void *page, int key_width, int row_width, int count, GpbKey key)

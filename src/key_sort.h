@@ -22,7 +22,7 @@ typedef struct __attribute__((packed, aligned(4))) GpbNarrowNumberedKey
 	uint32		number;
 } GpbNarrowNumberedKey;
 
-/* The same of wide keys */
+/* A wide key of a batch and its number there */
 typedef struct GpbWideNumberedKey
 {
 	GpbKey		key;
@@ -97,7 +97,10 @@ extern GpbNumberedKeys gpb_sort_keys(GpbNumberedKeys keys, GpbNumberedKeys spare
  * or spare.
  */
 extern GpbKey *gpb_sort_plain_keys(GpbKey *keys, GpbKey *spare, uint32 n);
-/* The same for keys of at most 8 bytes */
+/*
+ * Sort n keys of at most 8 bytes, ascending.  spare has room for n as well.  Returns where the
+ * sorted ones are: keys or spare.
+ */
 extern uint64 *gpb_sort_narrow_keys(uint64 *keys, uint64 *spare, uint32 n);
 
 /* Remove duplicates from n ascending keys.  Returns how many remain, at the start of the array. */

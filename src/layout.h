@@ -425,7 +425,7 @@ typedef struct GpbNarrowRange
 } GpbNarrowRange;
 #endif
 
-/* The same of wide keys: the bytes that GpbBound and GpbRange have outside of CUDA */
+/* Bound and range of wide keys: the bytes that GpbBound and GpbRange have outside of CUDA */
 typedef struct GpbWideBound
 {
 	uint64		lower;

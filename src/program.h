@@ -166,15 +166,16 @@ typedef enum GpbOperator
 	GPB_OP_TIMESTAMP_TO_DATE,
 	GPB_OP_DATE_ADD,			/* date a + b days; an infinite date stays; a fault out of range */
 	GPB_OP_DATE_SUBTRACT,		/* date a - date b, in days; a fault if one is infinite */
-	GPB_OP_TIMESTAMP_ADD,		/* timestamp a + b microseconds, likewise */
+	GPB_OP_TIMESTAMP_ADD,		/* timestamp a + b microseconds; an infinite one stays; a fault out
+								 * of range */
 	GPB_OP_TRUNCATE,			/* the greatest c + n * b that is not above a, for an integer n;
 								 * b > 0.  An infinite timestamp stays.  A fault if it does not fit
 								 * 64 bits */
 	GPB_OP_FLOOR_DIVIDE,		/* the greatest integer that is not above a / b; b > 0 */
 	GPB_OP_DATE_TO_MONTH,		/* the calendar month of date a, counted from January of year 0; a
 								 * fault unless the date is finite */
-	GPB_OP_MONTH_TO_DATE,		/* the first day of month a, which is counted likewise; a fault
-								 * before 5000 BC, and beyond the range of dates */
+	GPB_OP_MONTH_TO_DATE,		/* the first day of month a, counted from January of year 0; a
+								 * fault before 5000 BC, and beyond the range of dates */
 	GPB_OP_TRUNCATE_MONTHS,		/* the first microsecond of the calendar months of timestamp a
 								 * whose number since year 0 is a multiple of b: 1, 3, 12.  An
 								 * infinite timestamp stays.  A fault if it is out of range */

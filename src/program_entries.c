@@ -943,7 +943,9 @@ gather_value(GpbStripSlot *slot, int at, int64 word, bool is_null)
 	slot->has_nulls |= is_null;
 }
 
-/* Likewise for halves of the key, or of an INCLUDE column that has such */
+/*
+ * Make half of the key, or of an INCLUDE column that has halves, the value that is gathered last.
+ */
 static void
 gather_half(const GpbLayout *layout, int c, bool lower, GpbKey key, const char *row, int at,
 			GpbStripSlot *slot)

@@ -74,7 +74,8 @@ typedef struct GpbEvaluator
 	int			ngathered;
 	uint32	   *number;			/* of the range of each entry that is gathered, and then of the
 								 * strip's */
-	uint32	   *leaf_number;	/* likewise for entries of a leaf; used where groups want it */
+	uint32	   *leaf_number;	/* of the range of each entry of a leaf; used where groups want
+								 * it */
 	uint16	   *position;		/* of the strip's entries on the leaf */
 	uint8	   *keep;
 	int64	  **answers;		/* of the strip's entries */

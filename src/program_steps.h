@@ -317,7 +317,7 @@ gpb_days_of_month(int64 month)
 		(153 * of_year + 2) / 5 - 730425;
 }
 
-/* The month, counted likewise, of a day that is counted from 2000-01-01 */
+/* The month, counted from January of year 0, of a day that is counted from 2000-01-01 */
 GPB_FN int64
 gpb_month_of_day(int64 day)
 {

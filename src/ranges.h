@@ -24,7 +24,7 @@ typedef struct GpbKeyRange
 	GpbKey		hi;
 } GpbKeyRange;
 
-/* The same as requests to a device have it, of narrow keys */
+/* A closed interval of narrow keys, as requests to a device have it */
 #if defined(__CUDACC__) && !defined(GPB_CUDA_WIDE)
 typedef GpbKeyRange GpbNarrowKeyRange;
 #else
@@ -377,7 +377,7 @@ gpb_entry_width(int key_width, int row_width)
 		(key_width == GPB_WIDE_KEY ? (int) sizeof(uint64) : 0);
 }
 
-/* The same for entries of an index of this layout */
+/* The bytes from one GpbRangeEntry to the next in a list of entries of an index of this layout */
 GPB_FN int
 gpb_entry_record_width(const GpbLayout *layout)
 {
@@ -425,7 +425,8 @@ typedef struct GpbRangesResult
 	uint64		groups;			/* GpbGroup records to fetch, in any order */
 	uint64		faults;			/* not 0: a step of a program that aggregates faulted, and nothing
 								 * else of the result counts */
-	uint64		unheld;			/* not 0: a narrow sum does not hold a value, likewise */
+	uint64		unheld;			/* not 0: a narrow sum does not hold a value, and nothing else of
+								 * the result counts */
 } GpbRangesResult;
 
 #endif							/* GPB_RANGES_H */

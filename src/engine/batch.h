@@ -131,8 +131,8 @@ extern bool gpb_batch_gave_up(const GpbBatch *batch, const char **why);
 extern const GpbGroup *gpb_batch_next_group(const GpbBatch *batch, uint64 *at);
 
 /*
- * Likewise, many at a time: groups that lie one after the other from number "at" on, their first in
- * *first.  Those of no entries are none.  Returns how many; 0 if there are no more.
+ * Many groups of the last run at a time: those that lie one after the other from number "at" on,
+ * their first in *first.  Those of no entries are none.  Returns how many; 0 if there are no more.
  */
 extern uint64 gpb_batch_group_run(const GpbBatch *batch, uint64 at, const char **first);
 

@@ -58,7 +58,7 @@ int			gpb_chunk_most = 1 << 17;
  */
 #define GPB_LEAST_STAGING	((Size) 256 * 1024)
 
-/* Likewise for groups, which may be as many as entries */
+/* The least staging of a request for groups, which may be as many as entries */
 #define GPB_GROUPS_STAGING	((Size) 1024 * 1024)
 
 #define GPB_IN_FLIGHT		2

@@ -238,8 +238,9 @@ gpb_batch_list_reset(GpbBatch *batch, uint64 n, uint64 nunknown)
 }
 
 /*
- * The same, where the entries that are dropped are found anew later on.  For a limit nothing counts
- * that was found before, since it would count twice.
+ * Drop all but n entries of the list, nunknown of which must be checked in the heap, where those
+ * that are dropped are found anew later on.  For a limit nothing counts that was found before,
+ * since it would count twice.
  */
 extern void gpb_batch_list_take_back(GpbBatch *batch, uint64 n, uint64 nunknown);
 

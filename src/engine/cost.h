@@ -38,7 +38,10 @@ extern double gpb_entry_gain(const GpbProgram *program);
  * planner.
  */
 extern bool gpb_batch_device_pays(double n);
-/* The same for few ranges whose entries, so many in all, are aggregated. */
+/*
+ * Do few ranges, of so many entries in all, which are aggregated, pay for the fixed cost of a
+ * device that has nothing else to do?  For the planner.
+ */
 extern bool gpb_aggregate_device_pays(double entries);
 
 /*

@@ -208,7 +208,7 @@ narrow_point_keys(const GpbLayout *layout, GpbCoding coding, const GpbElements *
 	}
 }
 
-/* The same of wide keys, which are of the elements' own type */
+/* Make a set of single wide keys, which are of the elements' own type, and equal one each. */
 static void
 wide_point_keys(const GpbLayout *layout, const GpbElements *elements, GpbArrayKeys *set)
 {

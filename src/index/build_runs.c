@@ -67,7 +67,7 @@ typedef struct RunReader
 	uint64		word;			/* of the current record, its first */
 	const char *record;			/* the current record */
 	uint64		left;			/* records not passed yet, the current one included */
-	int			in_unit;		/* records of its unit not passed yet, likewise */
+	int			in_unit;		/* records of its unit not passed yet, the current one included */
 	int			units_left;		/* units in the buffer behind the current one */
 	const char *unit;
 	int64		next_unit;		/* of the file */

@@ -37,7 +37,10 @@ typedef struct GpbDictionary GpbDictionary;
  * long as the index is open.  No page may be locked.
  */
 extern GpbDictionary *gpb_dictionary(Relation index);
-/* Likewise, a copy of this backend alone, of an index that is being built. */
+/*
+ * The copy of the dictionary of an index that is being built, which is this backend's alone.  No
+ * page may be locked.
+ */
 extern GpbDictionary *gpb_dictionary_of_build(Relation index);
 /*
  * Forget the copy that this backend uses, and the shared one, whoever uses that: the index is built
@@ -72,14 +75,17 @@ extern int	gpb_shared_pieces;
  */
 extern Datum *gpb_dictionary_encode(Relation index, const GpbLayout *layout, const Datum *values,
 									const bool *isnull, Datum *coded);
-/* Likewise, while the index is being built and has no metapage. */
+/* gpb_dictionary_encode() while the index is being built and has no metapage */
 extern Datum *gpb_dictionary_build(Relation index, const GpbLayout *layout, const Datum *values,
 								   const bool *isnull, Datum *coded);
 /*
  * The number of codes that a build has given, for the metapage.  The build's copy is forgotten.
  */
 extern uint32 gpb_dictionary_built(Relation index);
-/* Likewise, but nothing is appended: a value that is not there has GPB_ELSEWHERE. */
+/*
+ * The values of a row with codes, as of gpb_dictionary_encode(), but nothing is appended: a value
+ * that is not there has GPB_ELSEWHERE.
+ */
 extern Datum *gpb_dictionary_recode(Relation index, const GpbLayout *layout, const Datum *values,
 									const bool *isnull, Datum *coded);
 
@@ -100,7 +106,10 @@ extern uint32 gpb_dictionary_elsewhere(Relation index, const GpbLayout *layout);
  */
 extern bool gpb_value_elsewhere(Relation heap, Relation index, Snapshot snapshot, ItemPointer tid,
 								int attno, Datum *value, bool *isnull);
-/* Likewise, of an entry whose row the snapshot is known to see */
+/*
+ * A column, counted from 1, of the row that an entry leads to, which the snapshot is known to see;
+ * the value is copied.  The column is no expression.
+ */
 extern Datum gpb_seen_value_elsewhere(Relation heap, Relation index, Snapshot snapshot,
 									  const char *row, int attno, bool *isnull);
 

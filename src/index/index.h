@@ -126,7 +126,9 @@ typedef struct GpbComparison
 
 extern void gpb_comparison_init(Relation index, Oid type,
 								GpbComparison *comparison);
-/* Likewise for key column c, counted from 0, as if that were the key (column_ranges.c). */
+/*
+ * Make a comparison for key column c, counted from 0, as if that were the key (column_ranges.c).
+ */
 extern void gpb_column_comparison_init(Relation index, int c, Oid type,
 									   GpbComparison *comparison);
 extern void gpb_comparison_narrow(const GpbLayout *layout,
@@ -384,7 +386,10 @@ extern void gpb_leave_gate(Relation index, GpbGate gate);
  * Returns its buffer, pinned and exclusively locked.  The page is not initialized yet.
  */
 extern Buffer gpb_new_block(Relation index);
-/* Get a new block at the end of the relation, likewise. */
+/*
+ * Get a new block at the end of the relation.  Returns its buffer, pinned and exclusively locked.
+ * The page is not initialized yet.
+ */
 extern Buffer gpb_extend(Relation index);
 
 /* ---- page_delete.c ---- */
@@ -506,7 +511,7 @@ extern void gpb_check_unique(Relation index, Relation heap);
 extern void gpb_costestimate(PlannerInfo *root, IndexPath *path, double loop_count,
 							 Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,
 							 double *correlation, double *pages);
-/* The same for a path whose conditions are those of its plan */
+/* gpb_costestimate() for a path whose conditions are those of its plan */
 extern void gpb_price_scan(PlannerInfo *root, IndexPath *path, double loop_count,
 						   Cost *startup_cost, Cost *total_cost, Selectivity *selectivity,
 						   double *correlation, double *pages);

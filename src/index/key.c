@@ -581,7 +581,10 @@ gpb_column_comparison_init(Relation index, int c, Oid type, GpbComparison *compa
 	fmgr_info(procedure, &comparison->procedure);
 }
 
-/* Find the bounds before and after a value of the comparison's type, likewise. */
+/*
+ * Find the bounds before and after a value of the comparison's type, in the order of values: of a
+ * descending index the bound before it is behind its entries.
+ */
 static inline void
 word_bounds(const GpbLayout *layout, GpbComparison *comparison, Datum value, GpbBound *before,
 			GpbBound *after)

@@ -35,8 +35,9 @@ gpb_skips(const GpbColumnSets *sets)
 extern bool gpb_skip_right(const GpbColumnSets *sets, const GpbRangeSet *set, int *range,
 						   GpbBound *bound);
 /*
- * The same to the left: lower *bound to the last one up to which an entry may be wanted, and *range
- * to the last range that does not begin at or behind it.
+ * Find where to go on to the left of *bound: lower it to the last one up to which an entry may be
+ * wanted, and *range to the last of the set's ranges that does not begin at or behind it.  The
+ * bound is then in this range.  Returns false if nothing is wanted any more.
  */
 extern bool gpb_skip_left(const GpbColumnSets *sets, const GpbRangeSet *set, int *range,
 						  GpbBound *bound);

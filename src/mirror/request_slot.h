@@ -70,7 +70,7 @@ typedef struct GpbRequestSlot
 	GpbRequestSearch search;
 	GpbRangesSpec ranges;
 	GpbSortFormat sort_format;	/* first records of a sort */
-	uint64		sort_expected;	/* likewise: how many records are expected in all */
+	uint64		sort_expected;	/* first records of a sort: how many are expected in all */
 	uint64		into;			/* fetch, read of a sort: offset of the records in staging */
 
 	/* query slot: its units; changed under the pool lock alone */

@@ -39,7 +39,7 @@ typedef enum GpbCoding
 	GPB_CODING_OID,
 	GPB_CODING_UINT8,			/* xid8, pg_lsn: the integer less 2^63 */
 	GPB_CODING_MACADDR,			/* its bytes as one integer, the first the most significant */
-	GPB_CODING_MACADDR8,		/* likewise, less 2^63 */
+	GPB_CODING_MACADDR8,		/* its bytes as one integer, less 2^63 */
 
 	/*
 	 * uuid, interval and timetz have no words, and of the functions below those about kinds and

@@ -408,7 +408,7 @@ split_digits(uint64 size, int scale, int16 *digits)
 	return n;
 }
 
-/* The same of a wide magnitude, by parts of four digits of base 10,000 */
+/* split_digits() of a wide magnitude, by parts of four digits of base 10,000 */
 static int
 split_wide_digits(uint128 size, int scale, int16 *digits)
 {

@@ -25,7 +25,7 @@
 
 #define GPB_NUMERIC_NAN		PG_INT64_MAX
 
-/* The same of wide integers */
+/* The most digits of a wide integer, what every value but NaN is below, and NaN */
 #define GPB_WIDE_NUMERIC_DIGITS	38
 #define GPB_WIDE_NUMERIC_BEYOND \
 	((int128) GPB_NUMERIC_BEYOND * GPB_NUMERIC_BEYOND * 100)
@@ -57,7 +57,7 @@ extern bool gpb_numeric_typmod(int32 typmod, int *precision, int *scale);
  */
 extern bool gpb_numeric_fits(Datum value, int scale, int64 *word);
 
-/* Likewise, for a value that fits; raises an error for others. */
+/* The integer of a value that fits; raises an error for others. */
 extern int64 gpb_numeric_word(Datum value, int scale);
 
 /*
@@ -77,7 +77,10 @@ extern int	gpb_numeric_store(int64 word, int scale, char *to);
 /* The value of an integer, palloc'd */
 extern Datum gpb_numeric_datum(int64 word, int scale);
 
-/* The same of wide integers.  What is stored has GPB_WIDE_NUMERIC_BYTES at most. */
+/*
+ * Wide integers, by functions named and used as those of words.  What is stored has
+ * GPB_WIDE_NUMERIC_BYTES at most.
+ */
 extern bool gpb_wide_numeric_fits(Datum value, int scale, int128 *number);
 extern int128 gpb_wide_numeric(Datum value, int scale);
 extern int128 gpb_wide_numeric_ceiling(Datum value, int scale, bool *equal);

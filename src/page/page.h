@@ -86,7 +86,7 @@ gpb_set_high(Page page, GpbBound high)
 		memcpy((char *) page + GPB_WIDE_HIGH, &upper, sizeof(upper));
 }
 
-/* Set the bound where a page begins, likewise. */
+/* Set the bound where a page begins, its low bound. */
 static inline void
 gpb_set_low(Page page, GpbBound low)
 {
@@ -186,9 +186,14 @@ extern bool gpb_implies_not_null(List *predicate, Expr *expression);
  * say all of it, which goes for numeric.
  */
 extern GpbCoding gpb_type_coding(Oid type);
-/* Likewise, also for types whose values have no words */
+/*
+ * How an index holds values of a type, as words or otherwise: GPB_CODING_NONE if it holds none, or
+ * if a type does not say all of it, which goes for numeric
+ */
 extern GpbCoding gpb_held_type_coding(Oid type);
-/* Likewise, for a type that is no domain, and no enum type; without a look at a catalog */
+/*
+ * gpb_type_coding() of a type that is no domain, and no enum type; without a look at a catalog
+ */
 extern GpbCoding gpb_core_type_coding(Oid type);
 /* Is a type one whose values INCLUDE columns hold by way of a dictionary? */
 extern bool gpb_type_has_dictionary(Oid type);

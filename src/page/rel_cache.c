@@ -92,7 +92,7 @@ gpb_type_coding(Oid type)
 	return coding == GPB_CODING_NONE && type_is_enum(type) ? GPB_CODING_OID : coding;
 }
 
-/* Likewise, of core's types whose values have no words */
+/* The coding of those of core's types whose values an index holds, but not as words */
 static GpbCoding
 wordless_type_coding(Oid type)
 {

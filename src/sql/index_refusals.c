@@ -103,7 +103,7 @@ column_hint(Oid type, bool excludes)
 	return "Leave the column out of the index, or use an access method such as btree.";
 }
 
-/* Likewise on an expression, which an INCLUDE list cannot have */
+/* What to do about a key on an expression of such a type, which an INCLUDE list cannot have */
 static const char *
 expression_hint(bool excludes)
 {

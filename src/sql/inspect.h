@@ -69,7 +69,7 @@ extern double gpb_inspect_fill(const PGAlignedBlock *page);
 extern bool gpb_inspect_is_gone(const PGAlignedBlock *page);
 /* The names of a page's flags, in an array of text */
 extern Datum gpb_inspect_flags(const PGAlignedBlock *page);
-/* The same, separated by ", "; an empty string if there are none */
+/* The names of a page's flags, separated by ", "; an empty string if there are none */
 extern const char *gpb_inspect_flag_text(const PGAlignedBlock *page);
 
 /*

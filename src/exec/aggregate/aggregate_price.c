@@ -40,7 +40,7 @@
 #define GPB_GROUP_ENTRY_COST	1.0
 #define GPB_MANY_GROUPS_COST	2.0 /* besides, if the groups have more bytes than the next */
 #define GPB_CACHED_GROUPS		(1024.0 * 1024.0)
-#define GPB_MOST_GROUPS_COST	12.0	/* likewise */
+#define GPB_MOST_GROUPS_COST	12.0	/* besides, if they have more bytes than the next */
 #define GPB_NEAR_GROUPS			(64.0 * 1024.0 * 1024.0)
 
 /*

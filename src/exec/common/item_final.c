@@ -189,7 +189,10 @@ final_variance(const GpbAggregateItem *item, const GpbAnswerColumn *column, cons
 												gpb_decimal_scale(item->type) : 0, sample, root));
 }
 
-/* The same of numerics of 16 bytes; "terms" has all terms of the answer. */
+/*
+ * The variance of numerics of 16 bytes, or the standard deviation that is its root; "terms" has all
+ * terms of the answer.
+ */
 static Numeric
 final_wide_variance(const GpbAggregateItem *item, const GpbAnswerColumn *terms,
 					const int64 *answer)

@@ -241,7 +241,7 @@ wide_sum(const GpbAnswerColumn *column, const int64 *answer, int word, GpbFloatS
 	return room;
 }
 
-/* The sum of a term's values, likewise */
+/* The exact sum of a term's values, as a wide one, in "room" if it is narrow */
 static const GpbFloatSum *
 term_sum(const GpbAnswerColumn *column, const int64 *answer, GpbFloatSum *room)
 {
@@ -317,7 +317,9 @@ add_limbs_product(uint32 *to, const uint32 *a, int na, const uint32 *b, int nb)
 		add_product(to + i, a, na, b[i]);
 }
 
-/* Subtract b, of n limbs and with a sign, from a likewise.  Returns whether a is negative then. */
+/*
+ * Subtract b from a, both of n limbs and with a sign.  Returns whether a is negative then.
+ */
 static bool
 subtract_signed(uint32 *a, bool a_negative, const uint32 *b, bool b_negative, int n)
 {

@@ -60,8 +60,8 @@ extern float8 gpb_float_variance(const GpbAnswerColumn *column, const int64 *ans
 								 bool sample, bool root);
 
 /*
- * The sum of the squares of differences from the mean, likewise: regr_sxx().  There must be a
- * value.
+ * The sum of the squares of differences from the mean, regr_sxx(): computed from the exact sums and
+ * rounded once; NaN if a value is infinite or NaN.  There must be a value.
  */
 extern float8 gpb_float_deviation(const GpbAnswerColumn *column, const int64 *answer);
 

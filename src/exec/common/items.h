@@ -53,8 +53,8 @@ typedef enum GpbAggregateFunction
 	/* of numerics of 16 bytes, whose upper halves are the column's, and the lower ones Y */
 	GPB_WIDE_SUM,
 	GPB_WIDE_AVG,
-	/* likewise; the products have the upper halves of upper half times low word, the rests the
-	 * lower ones */
+	/* of numerics of 16 bytes, with halves as for GPB_WIDE_SUM; the products have the upper halves
+	 * of upper half times low word, the rests the lower ones */
 	GPB_WIDE_VAR_POP,
 	GPB_WIDE_VAR_SAMP,
 	GPB_WIDE_STDDEV_POP,
@@ -144,13 +144,19 @@ gpb_function_is_of_pairs(GpbAggregateFunction function)
 	return function >= GPB_REGR_SXY;
 }
 
-/* The GPB_WANT_* that a function of two arguments needs of the term of Y; of X: see below. */
+/*
+ * The GPB_WANT_* that a function of two arguments needs of the term of Y; gpb_function_want() has
+ * those of X.
+ */
 extern int	gpb_function_want_of_y(GpbAggregateFunction function);
 
 /* The GPB_WANT_* that an aggregate of this function needs of its column or term */
 extern int	gpb_function_want(GpbAggregateFunction function);
 
-/* The same of one item: of a column of type numeric it must be known besides whether it has NaN. */
+/*
+ * The GPB_WANT_* that an item needs of its column or term: those of its function, and of a column
+ * of type numeric it must be known besides whether it has NaN.
+ */
 extern int	gpb_item_want(const GpbAggregateItem *item);
 
 /* Is a plain program, which aggregates columns alone, enough for what is wanted? */
@@ -199,7 +205,10 @@ extern int	gpb_get_items(GpbPrivateReader *reader, GpbAggregateItem **items);
  */
 extern void gpb_require_aggregate(Oid aggregate);
 
-/* Raise an error unless the current user may execute the function, likewise. */
+/*
+ * Raise an error unless the current user may execute the function; to be called when a node begins,
+ * under EXPLAIN too.
+ */
 extern void gpb_require_function(Oid function);
 
 /* Call gpb_require_aggregate() for the aggregates of n items. */

@@ -44,9 +44,9 @@ extern void gpb_check_conditions(const CustomPath *path, const CustomScan *scan,
 extern void gpb_agree_on_nulling(const CustomPath *path, CustomScan *scan);
 
 /*
- * The same for a node that groups, whose columns say already what it shows: what it evaluates
- * besides agrees with them.  To PostgreSQL 18 grouping sets make columns NULL as an outer join
- * does, and conditions are on the columns before that.
+ * Make what a node that groups evaluates agree with its columns, which say already what it shows,
+ * as gpb_agree_on_nulling() does for other nodes.  To PostgreSQL 18 grouping sets make columns NULL
+ * as an outer join does, and conditions are on the columns before that.
  */
 extern void gpb_agree_with_columns(CustomScan *scan);
 

@@ -38,7 +38,8 @@ extern bool gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel);
 extern bool gpb_index_is_usable(IndexOptInfo *index);
 
 /*
- * Likewise, for an index with several key columns, which only some nodes know.  Those that ask for
+ * Is it a gpubtree index with several key columns, none of them an expression, whose predicate, if
+ * it has one, the query implies?  Only some nodes know such indexes; those that ask for
  * gpb_index_is_usable() alone know none.
  */
 extern bool gpb_index_has_several_keys(IndexOptInfo *index);

@@ -71,8 +71,8 @@ extern bool gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggr
 extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *type);
 
 /*
- * The same, of float8 too: the caller merges the groups of 0 and -0, and of NaNs with different
- * bits.
+ * Add group slots for an expression as gpb_build_group() does, of float8 too: the caller merges the
+ * groups of 0 and -0, and of NaNs with different bits.
  */
 extern bool gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type);
 

@@ -208,7 +208,7 @@ estimated_codes(const GpbProgramBuilder *builder)
 	return codes;
 }
 
-/* The same of the INCLUDE column in this slot */
+/* The planner's estimate of the values that the INCLUDE column in this slot has */
 static double
 estimated_column_values(const GpbProgramBuilder *builder, int slot)
 {

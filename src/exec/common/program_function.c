@@ -25,7 +25,7 @@
 typedef enum GpbCall
 {
 	GPB_CALL_COMPARE,			/* x op y */
-	GPB_CALL_COMPARE_FLOATS,	/* likewise, by GPB_OP_FLOAT_ORDER of both */
+	GPB_CALL_COMPARE_FLOATS,	/* x op y by GPB_OP_FLOAT_ORDER of both */
 	GPB_CALL_COMPARE_DATE,		/* x is a date, y a timestamp */
 	GPB_CALL_COMPARE_WITH_DATE, /* x is a timestamp, y a date */
 	GPB_CALL_COMPARE_LOCAL,		/* x, of type "then", is in local time, y a timestamptz */
@@ -39,9 +39,9 @@ typedef enum GpbCall
 	GPB_CALL_TO_TIMESTAMP,		/* to_timestamp() of x, a float8 */
 	GPB_CALL_BIN,				/* date_bin() of y with a constant stride and origin */
 	GPB_CALL_LOCAL,				/* x, a timestamptz, as a timestamp in the session's zone */
-	GPB_CALL_LOCAL_DATE,		/* likewise, as a date */
+	GPB_CALL_LOCAL_DATE,		/* x, a timestamptz, as a date in the session's zone */
 	GPB_CALL_OF_LOCAL,			/* x, a timestamp in the session's zone, as a timestamptz */
-	GPB_CALL_OF_LOCAL_DATE,		/* likewise, of a date */
+	GPB_CALL_OF_LOCAL_DATE,		/* x, a date in the session's zone, as a timestamptz */
 	GPB_CALL_AT_ZONE,			/* y, a timestamptz, as a timestamp in a zone, which is constant */
 	GPB_CALL_OF_ZONE			/* y, a timestamp in such a zone, as a timestamptz */
 } GpbCall;

@@ -67,8 +67,8 @@ extern const char *gpb_match_items(GpbProgramBuilder *builder, List *aggrefs,
  */
 extern bool gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan);
 /*
- * Likewise, for another reason than values that are elsewhere: these are known before anything is
- * read.
+ * May the program have no answer for another reason than values that are elsewhere, which are known
+ * before anything is read?
  */
 extern bool gpb_program_is_uncertain(const GpbProgramBuilder *builder,
 									 const GpbProgramPlan *plan);

@@ -186,7 +186,10 @@ compare_slot(GpbProgramBuilder *builder, GpbOperator op, const GpbWideValue *a,
 					   STEP2(op, a->lower, b->lower)));
 }
 
-/* The same of uuids of which one is a column, in the order of the arguments or in the other */
+/*
+ * Compare two uuids of which one is a column, in the order of the arguments or in the other.
+ * Returns false if neither is one; else *slot is the result, or GPB_REFUSED.
+ */
 static bool
 compare_uuids(GpbProgramBuilder *builder, GpbOperator op, List *args, int *slot)
 {

@@ -28,14 +28,14 @@ typedef struct GpbWideValue
 extern bool gpb_is_wide_column(GpbProgramBuilder *builder, Expr *expression, GpbWideValue *value);
 
 /*
- * The same where it is only asked whether values are NULL: *column is the slot of the upper halves,
- * and that of the lower ones is not taken.
+ * Is it a column of the index whose values have halves, where it is only asked whether they are
+ * NULL?  Then *column is the slot of the upper halves, and that of the lower ones is not taken.
  */
 extern bool gpb_is_counted_wide(GpbProgramBuilder *builder, Expr *expression, int *column);
 
 /*
- * Is it such a column, or a numeric of 16 bytes that is computed?  (program_expr.c)  Where it is
- * refused steps of it may stay, and false may be returned.
+ * Is it a column of the index whose values have halves, or a numeric of 16 bytes that is computed?
+ * (program_expr.c)  Where it is refused steps of it may stay, and false may be returned.
  */
 extern bool gpb_is_wide_expression(GpbProgramBuilder *builder, Expr *expression,
 								   GpbWideValue *value);
@@ -47,7 +47,10 @@ extern GpbWideValue gpb_wide_number(GpbProgramBuilder *builder, int128 number, i
 extern int	gpb_wide_compare(GpbProgramBuilder *builder, int op, const GpbWideValue *a,
 							 const GpbWideValue *b);
 
-/* The same of a numeric and a constant that is not NULL, whatever number it is */
+/*
+ * A comparison of a numeric of 16 bytes and a constant that is not NULL, whatever number it is, by
+ * an operator for words, or GPB_OP_DISTINCT
+ */
 extern int	gpb_wide_compare_constant(GpbProgramBuilder *builder, int op,
 									  const GpbWideValue *value, const Const *constant);
 
@@ -61,10 +64,16 @@ extern int	gpb_wide_any(GpbProgramBuilder *builder, const GpbWideValue *value,
  */
 extern bool gpb_uuid_comparison(GpbProgramBuilder *builder, Oid function, List *args, int *slot);
 
-/* Likewise of a IS DISTINCT FROM b, where the function is the "=" of both */
+/*
+ * Is it a IS DISTINCT FROM b of uuids, the function being their "=", of which one is a column of
+ * the index?  Then *slot is its result, or GPB_REFUSED.
+ */
 extern bool gpb_uuid_distinct(GpbProgramBuilder *builder, Oid function, List *args, int *slot);
 
-/* Likewise of a = ANY (array) and a <> ALL (array) */
+/*
+ * Is it a = ANY (array) or a <> ALL (array) where a is a column of uuids of the index?  Then *slot
+ * is its result, or GPB_REFUSED.
+ */
 extern bool gpb_uuid_array(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression, int *slot);
 
 #endif							/* GPB_PROGRAM_WIDE_H */

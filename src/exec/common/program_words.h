@@ -91,8 +91,9 @@ gpb_type_words(Oid type)
 #define GPB_FILLED_TYPE(table)	((Oid) 0xFFFC0000 + (table))
 
 /*
- * Likewise of a condition on an INCLUDE column whose words are codes (program_codes.h): the table
- * has codes, and the constant says whether they are those for which the condition is false.
+ * The type of the constant that goes with a condition on an INCLUDE column whose words are codes
+ * (program_codes.h): the table has codes, and the constant says whether they are those for which
+ * the condition is false.
  */
 #define GPB_CODES_TYPE(column, table)	((Oid) 0xFFFB0000 + ((column) << 8) + (table))
 
@@ -100,9 +101,10 @@ gpb_type_words(Oid type)
 #define GPB_FIRST_CODE_TYPE		((Oid) 0xFFFA0000)
 
 /*
- * Likewise of the order of such a column's values: the table has the ranks of their codes, and the
- * constant is not used.  What a program makes of codes by it are words of the other type, whose
- * lower half is the code, and whose order is that of the values.
+ * The type of the constant that goes with the order of the values of an INCLUDE column whose words
+ * are codes: the table has the ranks of their codes, and the constant is not used.  What a program
+ * makes of codes by it are words of GPB_RANKED_TYPE, whose lower half is the code, and whose order
+ * is that of the values.
  */
 #define GPB_RANKS_TYPE(column, table)	((Oid) 0xFFF80000 + ((column) << 8) + (table))
 #define GPB_RANKED_TYPE(column)	((Oid) 0xFFF70000 + ((column) << 8))

@@ -87,7 +87,7 @@ extern void gpb_range_group_init(GpbRangeTotals *totals);
 extern void gpb_range_group_set(GpbRangeTotals *totals, const int64 *answer);
 /* Add the answer to a range of the last run to the group, which may go on over several runs. */
 extern void gpb_range_group_add(GpbRangeTotals *totals, uint32 range);
-/* Add the answer of a group of the last run, likewise. */
+/* Add to the group the answer of a group of the last run. */
 extern void gpb_range_group_add_group(GpbRangeTotals *totals, const GpbGroup *group);
 /*
  * Add n entries of which nothing but their number is known, or also that their keys are not NULL.

@@ -21,7 +21,7 @@ typedef enum GpbColumnWay
 {
 	GPB_COLUMN_WORD,			/* a word is the value, NULL if another word is 0 */
 	GPB_COLUMN_GROUP,			/* the value of a group slot, as a word */
-	GPB_COLUMN_TYPED,			/* likewise, but a word is no value of the type */
+	GPB_COLUMN_TYPED,			/* the value of a group slot, whose word is no value of the type */
 	GPB_COLUMN_NUMBER,			/* by the group's number */
 	GPB_COLUMN_ITEM				/* an aggregate that is computed */
 } GpbColumnWay;

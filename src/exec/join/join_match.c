@@ -46,7 +46,10 @@ usable_clauses(const GpbJoinCandidate *candidate)
 	return usable;
 }
 
-/* The same of the table's own conditions, each of which has one value for all outer rows. */
+/*
+ * The table's own conditions that may make a range, each of which has one value for all outer rows.
+ * None of them might tell what it saw ahead of a row-level security policy.
+ */
 static List *
 usable_filters(const GpbJoinCandidate *candidate)
 {

@@ -199,8 +199,8 @@ place_in_keys(GpbRankScan *scan, int64 *rank)
 }
 
 /*
- * Place the start at a rank of the second child's rows, likewise.  They are known to be so many
- * only once that child has skipped them.
+ * Place the start at a rank of the second child's rows, which are known to be so many only once
+ * that child has skipped them.
  */
 static bool
 place_in_nulls(GpbRankScan *scan, int64 *rank)

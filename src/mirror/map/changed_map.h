@@ -37,7 +37,7 @@ extern void gpb_map_put(int slot, BlockNumber block);
 /* ---- readers ---- */
 
 extern uint64 gpb_map_count(int slot, BlockNumber nblocks);
-/* The same, but the count ends at "most". */
+/* How many blocks are changed or in flight, where the count ends at "most" */
 extern int	gpb_map_count_upto(int slot, BlockNumber nblocks, int most);
 extern bool gpb_map_read(int slot, BlockNumber nblocks, uint32 *bits);
 

@@ -35,7 +35,10 @@
 #include "mirror/service/service_bits.h"
 #include "mirror/slots.h"
 
-/* See above */
+/*
+ * With fewer launches in flight a request is launched at once, and no request waits for longer to
+ * be joined with others.
+ */
 #define GPB_FEW_LAUNCHES	2
 #define GPB_LONG_WAIT_US	200
 

@@ -5,7 +5,9 @@
 # The ordinary plan of a node that has one is shown by all of these, though it begins only then, or
 # when the node gives up, and once: one that was explained while the statement ran is executed after.
 #
-# Guards: node_private.h, ordinary_child.c, and each node's ..._explain.c
+# And core's plan nodes have no fields that subquery_tree.c has never heard of.
+#
+# Guards: node_private.h, ordinary_child.c, each node's ..._explain.c, and subquery_tree.c
 use strict;
 use warnings;
 use JSON::PP;
@@ -148,6 +150,82 @@ for my $name (sort keys %giving_up)
 	my ($wanted) = run('SET gpubtree.enabled = off;' . sprintf($query, "'$name Aggregate'::text") . ';');
 
 	is($got, $wanted, "$name: rows of a statement that was explained while it ran");
+}
+
+# ---- what is read of core's nodes ----
+
+# Which expressions a node evaluates, and which plans are below it, src/exec/subquery/subquery_tree.c
+# says node by node.  A node that is not there is taken for one that may evaluate anything; a field
+# that a server's node has and this list has not may be such an expression or plan: look there first.
+my %fields;
+for (split(/\n(?=\S)/, <<'FIELDS'))
+all: startup_cost total_cost plan_rows plan_width parallel_aware parallel_safe async_capable
+	plan_node_id targetlist qual lefttree righttree initPlan extParam allParam disabled_nodes
+SEQSCAN: scanrelid
+SAMPLESCAN: scanrelid tablesample
+INDEXSCAN: scanrelid indexid indexqual indexqualorig indexorderby indexorderbyorig
+	indexorderbyops indexorderdir
+INDEXONLYSCAN: scanrelid indexid indexqual recheckqual indexorderby indextlist indexorderdir
+BITMAPINDEXSCAN: scanrelid indexid isshared indexqual indexqualorig
+BITMAPHEAPSCAN: scanrelid bitmapqualorig
+TIDSCAN: scanrelid tidquals
+TIDRANGESCAN: scanrelid tidrangequals
+SUBQUERYSCAN: scanrelid subplan scanstatus
+FUNCTIONSCAN: scanrelid functions funcordinality
+TABLEFUNCSCAN: scanrelid tablefunc
+VALUESSCAN: scanrelid values_lists
+CTESCAN: scanrelid ctePlanId cteParam
+NAMEDTUPLESTORESCAN: scanrelid enrname
+WORKTABLESCAN: scanrelid wtParam
+CUSTOMSCAN: scanrelid flags custom_plans custom_exprs custom_private custom_scan_tlist
+	custom_relids methods
+RESULT: resconstantqual
+PROJECTSET:
+APPEND: apprelids appendplans nasyncplans first_partial_plan part_prune_info
+	part_prune_index
+MERGEAPPEND: apprelids mergeplans numCols sortColIdx sortOperators collations nullsFirst
+	part_prune_info part_prune_index
+RECURSIVEUNION: wtParam numCols dupColIdx dupOperators dupCollations numGroups
+BITMAPAND: bitmapplans
+BITMAPOR: isshared bitmapplans
+NESTLOOP: jointype inner_unique joinqual nestParams
+MERGEJOIN: jointype inner_unique joinqual skip_mark_restore mergeclauses mergeFamilies
+	mergeCollations mergeStrategies mergeNullsFirst mergeReversals
+HASHJOIN: jointype inner_unique joinqual hashclauses hashoperators hashcollations hashkeys
+HASH: hashkeys skewTable skewColumn skewInherit rows_total
+MATERIAL:
+MEMOIZE: numKeys hashOperators collations param_exprs singlerow binary_mode est_entries
+	keyparamids
+SORT: numCols sortColIdx sortOperators collations nullsFirst
+INCREMENTALSORT: numCols sortColIdx sortOperators collations nullsFirst nPresortedCols
+GROUP: numCols grpColIdx grpOperators grpCollations
+AGG: aggstrategy aggsplit numCols grpColIdx grpOperators grpCollations numGroups
+	transitionSpace aggParams groupingSets chain
+WINDOWAGG: winref partNumCols partColIdx partOperators partCollations ordNumCols ordColIdx
+	ordOperators ordCollations frameOptions startOffset endOffset runCondition runConditionOrig
+	startInRangeFunc endInRangeFunc inRangeColl inRangeAsc inRangeNullsFirst topWindow winname
+UNIQUE: numCols uniqColIdx uniqOperators uniqCollations
+GATHER: num_workers rescan_param single_copy invisible initParam
+GATHERMERGE: num_workers rescan_param numCols sortColIdx sortOperators collations nullsFirst
+	initParam
+SETOP: cmd strategy numCols dupColIdx dupOperators dupCollations flagColIdx firstFlag
+	numGroups cmpColIdx cmpOperators cmpCollations cmpNullsFirst
+LOCKROWS: rowMarks epqParam
+LIMIT: limitOffset limitCount limitOption uniqNumCols uniqColIdx uniqOperators
+	uniqCollations
+FIELDS
+{
+	my ($name, $list) = split(/:/, $_, 2);
+
+	$fields{$name} = { map { $_ => 1 } split(' ', $list) };
+}
+for (split(/\n/, $node->safe_psql('postgres', 'SELECT gpubtree_test_plan_nodes()')))
+{
+	my ($name) = /^\{(\w+)/ or next;
+	# from 16 on a field of what a node begins with has its name before it
+	my @new = grep { !$fields{$name}{$_} && !$fields{all}{$_} } map { s/.*\.//r } /\s:([\w.]+)/g;
+
+	is("@new", '', "$name has no field that is not known");
 }
 
 $node->stop;

@@ -103,3 +103,9 @@ CREATE FUNCTION gpubtree_test_explain_running()
 RETURNS text
 AS 'MODULE_PATHNAME', 'gpb_test_explain_running'
 LANGUAGE C;
+
+-- plan_test.c: core's plan nodes, empty, as text.
+CREATE FUNCTION gpubtree_test_plan_nodes()
+RETURNS text
+AS 'MODULE_PATHNAME', 'gpb_test_plan_nodes'
+LANGUAGE C;

@@ -2,7 +2,8 @@
  *
  * plan_test.c
  *	  What other extensions do with plans and with planning: the settings
- *	  gpubtree_test.reread_plans and planner_hook_passes_by, gpubtree_test_explain_running().
+ *	  gpubtree_test.reread_plans and planner_hook_passes_by, gpubtree_test_explain_running(); and
+ *	  which fields plan nodes have, gpubtree_test_plan_nodes().
  *
  *-------------------------------------------------------------------------
  */
@@ -10,6 +11,7 @@
 
 #include "commands/explain.h"
 #include "fmgr.h"
+#include "nodes/extensible.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/planner.h"
 #include "tcop/pquery.h"
@@ -17,6 +19,7 @@
 #include "utils/guc.h"
 
 PG_FUNCTION_INFO_V1(gpb_test_explain_running);
+PG_FUNCTION_INFO_V1(gpb_test_plan_nodes);
 PGDLLEXPORT void _PG_init(void);
 
 static planner_hook_type previous_planner_hook = NULL;
@@ -78,4 +81,72 @@ _PG_init(void)
 							 NULL, &passes_by, false, PGC_USERSET, 0, NULL, NULL, NULL);
 	previous_planner_hook = planner_hook;
 	planner_hook = plan;
+}
+
+/* An empty node of a plan, as core writes it: the names of its fields */
+static void
+append_node(StringInfo text, NodeTag tag, Size size)
+{
+	static const CustomScanMethods methods = {.CustomName = "empty"};
+	Node	   *node = palloc0(size);
+
+	node->type = tag;
+	if (tag == T_CustomScan)
+		((CustomScan *) node)->methods = &methods;
+	appendStringInfo(text, "%s\n", nodeToString(node));
+}
+
+/*
+ * gpubtree_test_plan_nodes() returns text: each node whose expressions and children
+ * src/exec/subquery/subquery_tree.c knows, empty, one a line.
+ */
+Datum
+gpb_test_plan_nodes(PG_FUNCTION_ARGS)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+#define APPEND(name)	append_node(&text, T_##name, sizeof(name))
+	APPEND(SeqScan);
+	APPEND(SampleScan);
+	APPEND(IndexScan);
+	APPEND(IndexOnlyScan);
+	APPEND(BitmapIndexScan);
+	APPEND(BitmapHeapScan);
+	APPEND(TidScan);
+	APPEND(TidRangeScan);
+	APPEND(SubqueryScan);
+	APPEND(FunctionScan);
+	APPEND(TableFuncScan);
+	APPEND(ValuesScan);
+	APPEND(CteScan);
+	APPEND(NamedTuplestoreScan);
+	APPEND(WorkTableScan);
+	APPEND(CustomScan);
+	APPEND(Result);
+	APPEND(ProjectSet);
+	APPEND(Append);
+	APPEND(MergeAppend);
+	APPEND(RecursiveUnion);
+	APPEND(BitmapAnd);
+	APPEND(BitmapOr);
+	APPEND(NestLoop);
+	APPEND(MergeJoin);
+	APPEND(HashJoin);
+	APPEND(Hash);
+	APPEND(Material);
+	APPEND(Memoize);
+	APPEND(Sort);
+	APPEND(IncrementalSort);
+	APPEND(Group);
+	APPEND(Agg);
+	APPEND(WindowAgg);
+	APPEND(Unique);
+	APPEND(Gather);
+	APPEND(GatherMerge);
+	APPEND(SetOp);
+	APPEND(LockRows);
+	APPEND(Limit);
+#undef APPEND
+	PG_RETURN_TEXT_P(cstring_to_text(text.data));
 }

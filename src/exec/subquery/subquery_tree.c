@@ -179,8 +179,8 @@ gpb_plan_children(Plan *plan, GpbReading reading)
 
 /*
  * Add the expressions that the node evaluates, its target list apart; false if they are not known.
- * Of the nodes that are named here all fields were looked at: a server whose nodes have others fails
- * the test of test/t/138_plan_readers.pl.
+ * Of the nodes that are named here all fields were looked at: a server whose nodes have others
+ * fails the test of test/t/138_plan_readers.pl.
  */
 static bool
 node_expressions(Plan *plan, List **expressions)

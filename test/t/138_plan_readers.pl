@@ -5,9 +5,7 @@
 # The ordinary plan of a node that has one is shown by all of these, though it begins only then, or
 # when the node gives up, and once: one that was explained while the statement ran is executed after.
 #
-# And core's plan nodes have no fields that subquery_tree.c has never heard of.
-#
-# Guards: node_private.h, ordinary_child.c, each node's ..._explain.c, and subquery_tree.c
+# Guards: node_private.h, ordinary_child.c, and each node's ..._explain.c
 use strict;
 use warnings;
 use JSON::PP;
@@ -152,7 +150,7 @@ for my $name (sort keys %giving_up)
 	is($got, $wanted, "$name: rows of a statement that was explained while it ran");
 }
 
-# ---- what is read of core's nodes ----
+# ---- what we read of core's nodes (guards subquery_tree.c) ----
 
 # Which expressions a node evaluates, and which plans are below it, src/exec/subquery/subquery_tree.c
 # says node by node.  A node that is not there is taken for one that may evaluate anything; a field

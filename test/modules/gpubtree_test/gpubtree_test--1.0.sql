@@ -98,14 +98,14 @@ RETURNS integer
 AS 'MODULE_PATHNAME', 'gpb_test_age_frozen'
 LANGUAGE C STRICT;
 
--- plan_test.c: EXPLAIN's output for the statement that calls it, while that runs.
-CREATE FUNCTION gpubtree_test_explain_running()
-RETURNS text
-AS 'MODULE_PATHNAME', 'gpb_test_explain_running'
-LANGUAGE C;
-
 -- plan_test.c: core's plan nodes, empty, as text.
 CREATE FUNCTION gpubtree_test_plan_nodes()
 RETURNS text
 AS 'MODULE_PATHNAME', 'gpb_test_plan_nodes'
+LANGUAGE C;
+
+-- plan_test.c: EXPLAIN's output for the statement that calls it, while that runs.
+CREATE FUNCTION gpubtree_test_explain_running()
+RETURNS text
+AS 'MODULE_PATHNAME', 'gpb_test_explain_running'
 LANGUAGE C;

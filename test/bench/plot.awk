@@ -4,7 +4,8 @@
 # x, y		names of the axes
 # base		of the axes' ticks, 2 (default) or 10
 # dashed	a regular expression of the series that are drawn dashed
-# colours	numbers of colours (svg.awk), in the order of the series (default 1 2 3 ...)
+# colours	numbers of colours (svg.awk), in the order of the series (default 1 2 3 ..., and again from 1
+#			for those that are dashed)
 
 function at_x(v) { return 70 + (log2(v) - least_x) * 460 / (most_x - least_x) }
 function at_y(v) { return 320 - (log2(v) - least_y) * 280 / (most_y - least_y) }
@@ -40,13 +41,22 @@ function axes(   p)
 	put(62, 24, y, "start", "")
 }
 
+function is_dashed(s) { return dashed != "" && series[s] ~ dashed }
+
 # The colour of series s
-function shade(s) { return colours == "" ? s : chosen[s] }
+function shade(s,   i, before)
+{
+	if (colours != "")
+		return chosen[s]
+	for (i = 1; i < s; i++)
+		before += is_dashed(i) == is_dashed(s)
+	return before + 1
+}
 
 # one_series S: its line and dots, and its entry in the legend
 function one_series(s,   i, dash)
 {
-	dash = dashed != "" && series[s] ~ dashed ? " stroke-dasharray=\"6 4\"" : ""
+	dash = is_dashed(s) ? " stroke-dasharray=\"6 4\"" : ""
 	if (points[s] > 1) {
 		printf "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"", colour(shade(s)), dash
 		for (i = 1; i <= points[s]; i++)

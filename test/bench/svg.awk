@@ -5,8 +5,14 @@ function log2(v) { return log(v) / log(2) }
 function floor(v) { return v < int(v) ? int(v) - 1 : int(v) }
 function ceiling(v) { return -floor(-v) }
 
-# A word as people read it: underscores are blanks
-function words(s) { gsub("_", " ", s); return s }
+# A word as people read it: underscores are blanks, and a number in front has its commas
+function words(s)
+{
+	gsub("_", " ", s)
+	if (match(s, /^[0-9]+ /))
+		s = commas(substr(s, 1, RLENGTH - 1)) substr(s, RLENGTH)
+	return s
+}
 
 # What text in SVG must not have
 function escape(s)

@@ -1,11 +1,16 @@
-# Draw a plot with logarithmic axes as SVG from lines "SERIES X Y"; underscores in a series are blanks.
-# x and y name the axes.
-function log2(v) { return log(v) / log(2) }
-function at_x(v) { return 70 + (log2(v) - least_x) * 500 / (most_x - least_x) }
-function at_y(v) { return 320 - (log2(v) - least_y) * 290 / (most_y - least_y) }
-function floor(v) { return v < int(v) ? int(v) - 1 : int(v) }
-function ceiling(v) { return -floor(-v) }
-function label(v) { return v >= 1048576 ? v / 1048576 " M" : v >= 1024 ? v / 1024 " k" : v }
+# Draw lines with logarithmic axes as SVG from input lines "SERIES X Y"; underscores in a series are
+# blanks, lines that begin with # are comments.  usage: awk -v ... -f svg.awk -f plot.awk
+#
+# x, y		names of the axes
+# base		of the axes' ticks, 2 (default) or 10
+# dashed	a regular expression of the series that are drawn dashed
+# colours	numbers of colours (svg.awk), in the order of the series (default 1 2 3 ..., and again from 1
+#			for those that are dashed)
+
+function at_x(v) { return 70 + (log2(v) - least_x) * 460 / (most_x - least_x) }
+function at_y(v) { return 320 - (log2(v) - least_y) * 280 / (most_y - least_y) }
+
+/^#/ { next }
 
 NF == 3 && $3 > 0 {
 	if (!($1 in number)) {
@@ -21,27 +26,71 @@ NF == 3 && $3 > 0 {
 	if (!any++ || log2($3) > most_y) most_y = log2($3)
 }
 
+function axes(   p)
+{
+	for (p = least_y / step; p <= most_y / step + 0.001; p++) {
+		line(70, at_y(base ^ p), 530, at_y(base ^ p), "grid")
+		put(62, at_y(base ^ p) + 4, label(base ^ p, base), "end", "quiet")
+	}
+	for (p = ceiling(least_x / step - 0.001); p <= most_x / step + 0.001; p++) {
+		if (base == 10)
+			line(at_x(base ^ p), 40, at_x(base ^ p), 320, "grid")
+		put(at_x(base ^ p), 338, label(base ^ p, base), "middle", "quiet")
+	}
+	put(300, 362, x, "middle", "")
+	put(62, 24, y, "start", "")
+}
+
+function is_dashed(s) { return dashed != "" && series[s] ~ dashed }
+
+# The colour of series s
+function shade(s,   i, before)
+{
+	if (colours != "")
+		return chosen[s]
+	for (i = 1; i < s; i++)
+		before += is_dashed(i) == is_dashed(s)
+	return before + 1
+}
+
+# one_series S: its line and dots, and its entry in the legend
+function one_series(s,   i, dash)
+{
+	dash = is_dashed(s) ? " stroke-dasharray=\"6 4\"" : ""
+	if (points[s] > 1) {
+		printf "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"", colour(shade(s)), dash
+		for (i = 1; i <= points[s]; i++)
+			printf "%.1f,%.1f ", at_x(xs[s, i]), at_y(ys[s, i])
+		print "\"/>"
+	}
+	for (i = 1; i <= points[s]; i++)
+		dot(at_x(xs[s, i]), at_y(ys[s, i]), shade(s))
+	if (points[s] > 1)
+		printf "<line x1=\"548\" x2=\"570\" y1=\"%d\" y2=\"%d\" stroke=\"%s\" stroke-width=\"2\"%s/>\n", 28 + s * 24, 28 + s * 24, colour(shade(s)), dash
+	dot(559, 28 + s * 24, shade(s))
+	put(578, 32 + s * 24, words(series[s]), "start", "")
+}
+
 END {
-	if (!any) exit 1
-	split("#1f77b4 #d62728 #2ca02c #9467bd #ff7f0e #17becf #8c564b #444444", colour, " ")
-	least_y = floor(least_y)
-	most_y = ceiling(most_y)
-	if (most_y == least_y) most_y++
-	print "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"760\" height=\"370\" font-family=\"sans-serif\" font-size=\"12\">"
-	print "<rect width=\"760\" height=\"370\" fill=\"white\"/>"
-	for (p = least_y; p <= most_y; p++) {
-		printf "<line x1=\"70\" x2=\"570\" y1=\"%.0f\" y2=\"%.0f\" stroke=\"#dddddd\"/>\n", at_y(2 ^ p), at_y(2 ^ p)
-		printf "<text x=\"62\" y=\"%.0f\" text-anchor=\"end\">%s</text>\n", at_y(2 ^ p) + 4, label(2 ^ p)
-	}
-	for (p = ceiling(least_x); p <= most_x; p++)
-		printf "<text x=\"%.0f\" y=\"338\" text-anchor=\"middle\">%s</text>\n", at_x(2 ^ p), label(2 ^ p)
-	printf "<text x=\"320\" y=\"360\" text-anchor=\"middle\">%s</text>\n<text x=\"70\" y=\"20\">%s</text>\n", x, y
-	for (s = 1; s <= nseries; s++) {
-		printf "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\" points=\"", colour[(s - 1) % 8 + 1]
-		for (i = 1; i <= points[s]; i++) printf "%.1f,%.1f ", at_x(xs[s, i]), at_y(ys[s, i])
-		name = series[s]
-		gsub("_", " ", name)
-		printf "\"/>\n<rect x=\"585\" y=\"%d\" width=\"14\" height=\"4\" fill=\"%s\"/><text x=\"605\" y=\"%d\">%s</text>\n", 20 + s * 22, colour[(s - 1) % 8 + 1], 26 + s * 22, name
-	}
+	if (!any)
+		exit 1
+	if (!base)
+		base = 2
+	split(colours, chosen, " ")
+	step = log2(base)
+	least_y = floor(least_y / step) * step
+	most_y = ceiling(most_y / step) * step
+	if (most_y == least_y)
+		most_y += step
+	if (most_x == least_x)
+		most_x += step
+	longest = 0
+	for (s = 1; s <= nseries; s++)
+		if (length(series[s]) > longest)
+			longest = length(series[s])
+	begin(600 + (longest > 20 ? longest * 6.4 : 130), 376)
+	axes()
+	for (s = 1; s <= nseries; s++)
+		one_series(s)
 	print "</svg>"
 }

@@ -2,6 +2,8 @@
 -- GpubtreeBucketAggregate with programs: filters, FILTER, expressions, further groups, and the
 -- ordinary plan as a child.  Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 CREATE SCHEMA buckets_programs;
@@ -51,7 +53,7 @@ END $$;
 -- Lines of EXPLAIN ANALYZE that depend neither on the device nor on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql
 	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
-	SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off
+	SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off SET enable_hashagg = off
 AS $$
 DECLARE
 	line text;
@@ -86,6 +88,7 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.enable_aggregate = off;
+SET enable_hashagg = off;
 -- no child: nothing can go wrong, so buckets come one after the other, in order
 EXPLAIN (COSTS OFF) SELECT date_trunc('day', at) AS day, count(*), max(cpu) FROM reading WHERE host = 3 AND at >= '2023-10-25' GROUP BY 1 ORDER BY 1;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT date_trunc('day', at) AS day, count(*) FILTER (WHERE cpu > 50) + 1 FROM reading
@@ -105,6 +108,7 @@ RESET enable_indexscan;
 RESET enable_indexonlyscan;
 RESET enable_bitmapscan;
 RESET gpubtree.enable_aggregate;
+RESET enable_hashagg;
 
 --
 -- Answers
@@ -208,6 +212,7 @@ SET enable_bitmapscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET gpubtree.enable_aggregate = off;
+SET enable_hashagg = off;
 EXPLAIN (COSTS OFF) EXECUTE by_unit('year', 3000);
 EXPLAIN (COSTS OFF) EXECUTE by_unit_and('year', 3000);
 EXECUTE by_unit('year', 3000);
@@ -235,6 +240,7 @@ RESET enable_bitmapscan;
 RESET enable_indexscan;
 RESET enable_indexonlyscan;
 RESET gpubtree.enable_aggregate;
+RESET enable_hashagg;
 
 -- results that do not come in order
 SET timezone = 'America/St_Johns';

@@ -3,6 +3,8 @@
 -- copy of the same table.
 --
 -- batched joins are for join.sql
+\pset format unaligned
+\pset tuples_only on
 SET gpubtree.enable_batchjoin = off;
 SET client_min_messages = warning;
 SET enable_seqscan = off;
@@ -57,7 +59,7 @@ INSERT INTO conditions (integers, dates) VALUES
 	('k BETWEEN 100 AND 200::int8', 'k BETWEEN ''2000-03-01''::date AND ''2000-04-01''::timestamptz'),
 	('k > 100 AND k > 200::int2 AND k < 300::int8 AND k <= 250', 'k > ''2000-03-01''::timestamp AND k >= ''2000-03-05''::date AND k < ''2000-07-01'''),
 	('k > 5 AND k < 3', 'k > ''2001-01-01'' AND k < ''2000-01-01''::date'),
-	('k = 5 AND k = 6::int8', 'k = ''2000-01-05'' AND k = ''2000-01-06''::date'),
+	('k = 5 AND k = ANY (''{6,7}''::int8[])', 'k = ''2000-01-05'' AND k = ''2000-01-06''::date'),
 	('k IS NULL', 'k IS NULL'),
 	('k IS NOT NULL', 'k IS NOT NULL'),
 	('k IS NULL AND k > 5', 'k IS NULL AND k = ''infinity'''),

@@ -1,4 +1,6 @@
 -- Index scans that skip: conditions on later columns, without a single value of the first one
+\pset format unaligned
+\pset tuples_only on
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.enabled = off;

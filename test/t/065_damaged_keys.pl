@@ -7,11 +7,6 @@
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes with keys damaged by chance (default 10)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreePages;

@@ -5,11 +5,6 @@
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes of each kind with random bits flipped (default 4)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreePages;

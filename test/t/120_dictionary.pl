@@ -6,11 +6,6 @@
 # Guards: src/index/dictionary*.c, the redo of its records, what gpubtree_check says about it.
 #
 # GPB_SECONDS	how long the mix runs (default 4)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;

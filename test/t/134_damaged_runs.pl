@@ -4,11 +4,6 @@
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes of each width with random bits flipped (default 6)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreePages;

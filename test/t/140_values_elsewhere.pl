@@ -3,11 +3,6 @@
 #
 # Guards: gpb_dictionary_note_elsewhere() and gpb_dictionary_elsewhere() in src/index/dictionary_page.c,
 # what checks and programs make of it.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;

@@ -92,6 +92,7 @@ VACUUM ANALYZE readings;
 
 SELECT * FROM plan('SELECT count(*), sum(i), avg(b) FROM readings WHERE k BETWEEN 100 AND 900');
 
+\set ECHO none
 CREATE FUNCTION each_aggregate(condition text) RETURNS TABLE (aggregates text, result text)
 LANGUAGE sql AS $$
 	SELECT a, compare(format('SELECT %s FROM readings %s', a, condition))
@@ -102,6 +103,7 @@ LANGUAGE sql AS $$
 		'count(*), min(k), min(s), min(i), min(b), min(f), min(d), min(t), min(z)',
 		'count(*), max(k), max(s), max(i), max(b), max(f), max(d), max(t), max(z)']) a
 $$;
+\set ECHO all
 SELECT * FROM each_aggregate('WHERE k BETWEEN 100 AND 900');
 SELECT * FROM each_aggregate('WHERE k < -500');
 SELECT * FROM each_aggregate('WHERE k IS NULL');
@@ -131,6 +133,7 @@ ROLLBACK;
 -- Every key type, order of NULLs and operator, cross-type operands included.
 -- Counts the comparisons, and shows those that failed.
 --
+\set ECHO none
 CREATE FUNCTION sweep(key_type text, key_value text, operands text[])
 RETURNS TABLE (compared bigint, failed text[]) LANGUAGE plpgsql AS $$
 DECLARE
@@ -172,6 +175,7 @@ BEGIN
 	END LOOP;
 	RETURN NEXT;
 END $$;
+\set ECHO all
 
 SELECT * FROM sweep('smallint', '(n * 37 % 3000 - 1500)::smallint',
 	ARRAY['(-700)::smallint', '12::integer', '900::bigint', '40000', '(-9000000000000000000)', '32767::smallint']);
@@ -285,6 +289,7 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM readings;
 EXPLAIN (COSTS OFF) SELECT sum(i) FROM readings WHERE k IS NULL;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT sum(i) + 1 FROM readings r WHERE 5 < r.k AND r.k < 7;
 EXPLAIN (COSTS OFF, FORMAT json) SELECT sum(i) FROM readings WHERE k > 5;
+\set ECHO none
 -- what the node counts, less what depends on the device
 CREATE FUNCTION analyzed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -294,6 +299,7 @@ BEGIN
 		RETURN NEXT regexp_replace(line, '(Engine|Heap [A-Za-z ]*|Leaves [A-Za-z ]*|Blocks [A-Za-z ]*): .*', '\1: …');
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT analyzed('SELECT count(*) FROM readings WHERE k BETWEEN 100 AND 900');
 -- one of them alone is a matter for one descent of the index
 SET enable_indexonlyscan = on;

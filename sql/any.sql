@@ -160,6 +160,7 @@ INSERT INTO kinds SELECT n, n - 200, n * 3, date '2024-01-01' + n, timestamp '20
 INSERT INTO kinds (n) VALUES (0);
 INSERT INTO kinds VALUES (0, -32768, -2147483648, '-infinity', '-infinity', '-infinity'),
 	(0, 32767, 2147483647, 'infinity', 'infinity', 'infinity');
+\set ECHO none
 CREATE FUNCTION each_order(name text, conditions text[]) RETURNS TABLE (way text, result text) LANGUAGE plpgsql AS $$
 DECLARE
 	condition text;
@@ -174,6 +175,7 @@ BEGIN
 		DROP INDEX kinds_k;
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT * FROM each_order('i2', '{"= ANY (''{1,2,32767,-32768,NULL}''::int2[])","= ANY (''{1,2,32768,-99999}''::int4[])","= ANY (''{5,4294967297}''::int8[])"}');
 SELECT * FROM each_order('i4', '{"= ANY (''{3,6,7}''::int2[])","= ANY (''{3,2147483647,-2147483648,9}'')","= ANY (''{9,4294967299,-4294967299}''::int8[])"}');
 SELECT * FROM each_order('d', '{"= ANY (''{2024-01-05,infinity,-infinity,2024-01-06}'')","= ANY (''{2024-01-05,2024-01-06 12:00,infinity}''::timestamp[])","= ANY (''{2024-01-05,-infinity}''::timestamptz[])"}');

@@ -22,6 +22,7 @@ INSERT INTO daily SELECT date '2022-01-01' + n / 10, n FROM generate_series(1, 8
 CREATE INDEX daily_d ON daily USING gpubtree (d NULLS FIRST) INCLUDE (v);
 VACUUM ANALYZE trip, num, daily;
 
+\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -68,6 +69,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 
 --
 -- Plans

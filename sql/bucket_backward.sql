@@ -32,6 +32,7 @@ CREATE INDEX ON ends USING gpubtree (i8 DESC);
 CREATE INDEX ON ends USING gpubtree (t);
 VACUUM ANALYZE trip, num, daily, ends;
 
+\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -74,6 +75,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 
 -- The tables are small: price core's plans out.
 SET enable_hashagg = off;

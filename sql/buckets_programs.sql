@@ -10,6 +10,7 @@ CREATE SCHEMA buckets_programs;
 SET search_path = buckets_programs, public;
 SET timezone = 'America/New_York';
 
+\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -64,6 +65,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 
 -- float8 values are multiples of 1/4, so core's sums of them are exact too
 CREATE TABLE reading (at timestamptz, host integer, cpu double precision, mem bigint, ok smallint, unheld integer);

@@ -16,6 +16,7 @@ CREATE TABLE built AS
 		   CASE WHEN i % 2 = 0 THEN '2020-02-02'::timestamptz + i * interval '1 ms' END AS g
 	FROM generate_series(1, 20000) i;
 
+\set ECHO none
 -- The rows of the table, read from an index and not
 CREATE FUNCTION same_rows(columns text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -42,6 +43,7 @@ BEGIN
 	EXECUTE sorted INTO stock;
 	RETURN ours = stock;
 END $$;
+\set ECHO all
 
 -- All INCLUDE types, with NULLs
 CREATE INDEX built_index ON built USING gpubtree (k) INCLUDE (a, b, c, d, e, f, g);

@@ -28,6 +28,7 @@ INSERT INTO moment VALUES (100001, NULL, NULL, NULL), (100002, 'infinity', '-inf
 CREATE INDEX moment_k ON moment USING gpubtree (k) INCLUDE (d, t, z);
 VACUUM ANALYZE moment;
 
+\set ECHO none
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
@@ -60,6 +61,7 @@ BEGIN
 	END LOOP;
 	RETURN coalesce(node, 'ordinary plan') || ', equal, ' || split_part(ours, ' ', 1) || ' rows' || gave_up;
 END $$;
+\set ECHO all
 
 SET enable_hashagg = off;
 EXPLAIN (COSTS OFF) SELECT t + interval '1 month', count(*) FROM moment WHERE k < 5000 GROUP BY 1;

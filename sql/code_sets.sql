@@ -10,6 +10,7 @@ INSERT INTO hosts VALUES (20001, '', '', '', 1), (20002, 'hôst 1', 'ß', '\x00'
 CREATE INDEX hosts_k ON hosts USING gpubtree (k) INCLUDE (host, shop, raw, v);
 VACUUM ANALYZE hosts;
 SET enable_seqscan = off;
+\set ECHO none
 -- Which node has answered, and are its rows those without it?
 CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -33,6 +34,7 @@ BEGIN
 	RETURN COALESCE(node, 'PostgreSQL''s plan');
 END
 $$;
+\set ECHO all
 SELECT condition, same_rows('SELECT count(*), sum(v), count(DISTINCT host) FROM hosts WHERE k > 7 AND '
 	|| condition)
 FROM (VALUES

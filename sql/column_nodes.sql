@@ -12,6 +12,7 @@ INSERT INTO column_nodes VALUES (3, 1, NULL, -1, 'no time'), (50, 1, NULL, -2, '
 CREATE INDEX column_nodes_key ON column_nodes USING gpubtree (tenant, ts) INCLUDE (v);
 VACUUM ANALYZE column_nodes;
 
+\set ECHO none
 CREATE FUNCTION column_nodes_plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
@@ -21,6 +22,7 @@ BEGIN
     END IF;
   END LOOP;
 END $$;
+\set ECHO all
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
@@ -101,6 +103,7 @@ INSERT INTO column_arms SELECT i % 40, i / 40 % 50, i % 7, i FROM generate_serie
 INSERT INTO column_arms VALUES (NULL, 3, 1, -1), (20, NULL, 1, -2), (20, 30, NULL, -3), (NULL, NULL, NULL, -4);
 CREATE INDEX column_arms_key ON column_arms USING gpubtree (a, b DESC, c) INCLUDE (v);
 VACUUM ANALYZE column_arms;
+\set ECHO none
 CREATE FUNCTION column_arms_compare(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE query text := 'SELECT count(*) || '' '' || coalesce(sum(v), 0) || '' '' || count(v) FILTER (WHERE v % 3 = 0) FROM column_arms WHERE ' || condition;
   ours text; theirs text; plan text;
@@ -116,6 +119,7 @@ BEGIN
              (plan::json -> 0 -> 'Plan' ->> 'Index Cond') ||
              coalesce('; filter ' || (plan::json -> 0 -> 'Plan' ->> 'Filter'), ''), 'core');
 END $$;
+\set ECHO all
 SELECT column_arms_compare(condition) FROM (VALUES
   ('(a, b) > (20, 30)'), ('(a, b) >= (20, 30)'), ('(a, b) < (20, 30)'), ('(a, b) <= (20, 30)'),
   ('(20, 30) > (a, b)'), ('(a, b, c) > (20, 30, 3)'), ('(a, b) > (20, NULL)'), ('(a, b) > (NULL, 30)'),

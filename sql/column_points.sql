@@ -14,6 +14,7 @@ SET enable_bitmapscan = off;
 SET enable_indexscan = on;
 SET enable_indexonlyscan = off;
 
+\set ECHO none
 -- The nodes, indexes and conditions of a plan, and whether the answer is that of a sequential scan
 CREATE FUNCTION cp_plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text; ours text; stock text;
@@ -29,6 +30,7 @@ BEGIN
 	RESET gpubtree.enabled;
 	RETURN NEXT CASE WHEN ours IS NOT DISTINCT FROM stock THEN 'agrees' ELSE 'ours ' || ours || ' stock ' || stock END;
 END $$;
+\set ECHO all
 
 -- ---- a boolean column ----
 SELECT cp_plan('SELECT count(*), sum(v) FROM cp WHERE flag AND k < 1000');

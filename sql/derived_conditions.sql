@@ -60,6 +60,7 @@ CREATE TABLE few AS SELECT i % 2 AS a, i AS b, i AS v FROM generate_series(1, 20
 CREATE INDEX few_ab ON few USING gpubtree (a, b);
 CREATE INDEX few_down ON few USING gpubtree (a DESC, b DESC);
 VACUUM ANALYZE few;
+\set ECHO none
 CREATE FUNCTION rechecked(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -71,6 +72,7 @@ BEGIN
 	RETURN coalesce(substring(plan FROM 'Removed by [\w ]+: \d+'), 'none in vain') ||
 		CASE WHEN plan ~ 'few_' THEN ', by an index' END;
 END $$;
+\set ECHO all
 SELECT rechecked('SELECT * FROM few WHERE (a, b) > (0, 19990) FOR UPDATE');
 SELECT rechecked('SELECT * FROM few WHERE (a, b) < (1, 20) AND a > 0 FOR UPDATE');
 SELECT rechecked('SELECT * FROM few WHERE a = 1 AND (a, b, v) >= (1, 19990, 3) FOR UPDATE');
@@ -82,6 +84,7 @@ RESET gpubtree.enabled;
 --
 -- Rows, beside those of the table without an index
 --
+\set ECHO none
 CREATE FUNCTION differ(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	plan text = '';
@@ -97,6 +100,7 @@ BEGIN
 	RETURN CASE WHEN plan !~ 'Index Cond' THEN 'no index: ' || plan
 		WHEN ours IS DISTINCT FROM plain THEN 'wrong: ' || condition ELSE cardinality(plain)::text END;
 END $$;
+\set ECHO all
 SELECT op, differ(format('(a, b) %s (3, 4)', op)), differ(format('(3, 4) %s (a, b)', op)),
 		differ(format('(a, b) %s (3, NULL)', op)), differ(format('(a, b, id) %s (3, 4, 1000)', op)),
 		differ(format('(a, a) %s (3, 4)', op)), differ(format('(a, n) %s (3, 1.5)', op)),

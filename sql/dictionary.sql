@@ -23,6 +23,7 @@ SELECT type, level, dead_items, left_link, right_link > 0 AS more, high_key, fla
 FROM gpubtree_page_stats('names_k', 1);
 SELECT * FROM gpubtree_page_items('names_k', 1);
 
+\set ECHO none
 -- Index-only scans return the values that the table has.
 CREATE FUNCTION digest() RETURNS text LANGUAGE sql AS $$
 	SELECT count(*) || ' ' || md5(string_agg(n::text, ',' ORDER BY k, v, name, code, raw))
@@ -41,6 +42,7 @@ BEGIN
 	RETURN by_index = digest();
 END
 $$;
+\set ECHO all
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT k, name, code, fixed, raw FROM names WHERE k BETWEEN -2 AND 5;
@@ -147,6 +149,7 @@ BEGIN;
 INSERT INTO sold VALUES (1, 'product none', 'none', 'none', 1);
 ROLLBACK;
 SET enable_seqscan = off;
+\set ECHO none
 CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	node text;
@@ -168,6 +171,7 @@ BEGIN
 	RETURN COALESCE(node, 'PostgreSQL''s plan');
 END
 $$;
+\set ECHO all
 EXPLAIN (COSTS OFF)
 SELECT product, count(*), sum(v) FROM sold WHERE k < 4000 AND product LIKE 'product 1%' GROUP BY 1;
 SELECT product, count(*), sum(v) FROM sold WHERE k < 4000 AND product LIKE 'product 1%'
@@ -305,6 +309,7 @@ INSERT INTO titled VALUES (7, repeat('x', 1000000));
 SELECT k, length(t) FROM titled WHERE k > 5;
 SELECT gpubtree_check('titled_k', true);
 
+\set ECHO none
 -- Values beyond the limits: the same rows by our nodes, by core's plans over the index, by the table
 CREATE FUNCTION ways(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -337,6 +342,7 @@ BEGIN
 	RETURN COALESCE(node, 'core');
 END
 $$;
+\set ECHO all
 CREATE TABLE texts (k integer, a text, b varchar, v integer);
 INSERT INTO texts SELECT i, 'a' || i % 50, 'b' || i % 7, i FROM generate_series(1, 8000) i;
 CREATE INDEX texts_k ON texts USING gpubtree (k) INCLUDE (a, b, v);

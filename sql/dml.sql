@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE FUNCTION verify(t text, i text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	ours text;
@@ -25,6 +26,7 @@ BEGIN
 	RETURN CASE WHEN ours = theirs THEN split_part(ours, ' ', 1) || ' rows'
 		ELSE format('DIFFERENT: %s, not %s', ours, theirs) END;
 END $$;
+\set ECHO all
 
 CREATE TABLE t (k int8, v int4, note text) WITH (fillfactor = 50, autovacuum_enabled = off);
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);

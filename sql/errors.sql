@@ -77,6 +77,7 @@ PREPARE bucket AS SELECT k / 100, count(*) FROM unpopulated GROUP BY k / 100;
 PREPARE joined AS SELECT r.k, u.v FROM rows r JOIN unpopulated u USING (k);
 PREPARE join_aggregate AS SELECT count(*), sum(u.v) FROM rows r JOIN unpopulated u USING (k);
 PREPARE range_aggregate AS SELECT r.k, s.n FROM rows r, LATERAL (SELECT count(*) AS n FROM unpopulated u WHERE u.k > r.k) s;
+\set ECHO none
 CREATE FUNCTION node(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -87,6 +88,7 @@ BEGIN
 	END LOOP;
 	RETURN found;
 END $$;
+\set ECHO all
 SELECT name, node(name) FROM pg_prepared_statements ORDER BY name;
 REFRESH MATERIALIZED VIEW unpopulated WITH NO DATA;
 SELECT name, node(name) FROM pg_prepared_statements ORDER BY name;

@@ -183,6 +183,7 @@ SELECT compare('SELECT var_pop(a), var_samp(c), stddev_pop(b), stddev(c), bit_xo
 	bool_and(a > 0) FROM p WHERE k < -2');
 SELECT compare('SELECT var_pop(c), stddev(c), var_samp(b), stddev_pop(a) FROM p WHERE k < 0');
 
+\set ECHO none
 -- Of float8 rounded once from exact sums, where core's depend on the order of rows; squares that
 -- overflow are left to core.
 CREATE FUNCTION close(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -195,6 +196,7 @@ BEGIN
 	END IF;
 	RETURN ours = plain OR abs(ours - plain) < 1e-12 * abs(plain);
 END $$;
+\set ECHO all
 SELECT e, close(format('SELECT %s FROM p WHERE k > 0', e))
 FROM unnest(ARRAY['var_pop(f)', 'var_samp(f)', 'stddev(f)', 'stddev_pop(f * 1e9)',
 	'variance(f + 1e6)']) e;

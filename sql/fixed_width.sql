@@ -159,6 +159,7 @@ CREATE INDEX ON wide USING gpubtree (f);
 CREATE INDEX ON narrow USING gpubtree (f);
 CREATE TABLE constants AS SELECT 'float8' AS type, f::text AS value FROM wide
 	UNION SELECT 'float4', f::text FROM narrow;
+\set ECHO none
 CREATE FUNCTION crossed() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	query text;
@@ -190,6 +191,7 @@ BEGIN
 	END LOOP;
 	RETURN same || ' same' || wrong;
 END $$;
+\set ECHO all
 SELECT crossed();
 
 -- -0 and 0 are equal, and come back as they were stored; so do NaNs of either sign

@@ -12,6 +12,7 @@ CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 ALTER TYPE mood ADD VALUE 'glum' BEFORE 'ok';
 CREATE DOMAIN share AS real;
 
+\set ECHO none
 -- Is a node of ours in the plan of the query?
 CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -45,6 +46,7 @@ BEGIN
 	RETURN CASE WHEN is_ours(query) THEN 'ours' ELSE 'ordinary plan' END ||
 		CASE WHEN answer(query) IS DISTINCT FROM plain_answer(query) THEN ', DIFFERENT: ' || query ELSE '' END;
 END $$;
+\set ECHO all
 
 CREATE TABLE event (id int, flag bool, c "char", o oid, f real, t time, m money, x xid8, l pg_lsn, e mood, s share,
 	flag2 bool, f2 real, big float8);

@@ -25,6 +25,7 @@ CREATE TABLE part AS SELECT i AS id, i * 100::int8 AS lo, i * 100 + 99::int8 AS 
 VACUUM ANALYZE again;
 VACUUM ANALYZE part;
 
+\set ECHO none
 CREATE FUNCTION gave_up(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -35,6 +36,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 
 -- GpubtreeBucketAggregate: none, one of several executions, the last one
 SELECT gave_up('SELECT o, q.* FROM generate_series(2, 3) o, LATERAL (SELECT k / 100 AS b, stddev(f) FROM again WHERE g = o GROUP BY 1 OFFSET 0) q');

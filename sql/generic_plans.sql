@@ -9,6 +9,7 @@ SET max_parallel_workers_per_gather = 0;
 -- no table here is worth a device, so plans are the same on all
 SET gpubtree.batch_setup_cost = 1000000;
 
+\set ECHO none
 -- the node, or core, that reads the table, and the index it reads; of a generic plan, if there are types of parameters
 CREATE FUNCTION reads(query text, types text, arguments text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -34,6 +35,7 @@ BEGIN
 	END IF;
 	RETURN node || ' ' || index;
 END $$;
+\set ECHO all
 
 CREATE TABLE visits (id integer NOT NULL, person integer NOT NULL, at integer NOT NULL, status integer NOT NULL,
 	amount integer NOT NULL, name text NOT NULL, place integer NOT NULL) WITH (autovacuum_enabled = off);

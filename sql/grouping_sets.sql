@@ -20,6 +20,7 @@ INSERT INTO sets SELECT i % 500, CASE WHEN i % 11 > 0 THEN i % 5 END, i, i % 3, 
 CREATE INDEX sets_k ON sets USING gpubtree (k) INCLUDE (a, c, v, w, f, g, z);
 VACUUM ANALYZE sets;
 
+\set ECHO none
 -- How was the query answered, and was the answer core's?
 CREATE FUNCTION answered(query text, OUT done text, OUT rows bigint, OUT same bool)
 LANGUAGE plpgsql AS $$
@@ -43,6 +44,7 @@ BEGIN
 		ELSE coalesce(substring(plan from 'Programs: \d+'), 'one program') END;
 	same := ours IS NOT DISTINCT FROM plain;
 END $$;
+\set ECHO all
 
 SET enable_hashagg = off;
 EXPLAIN (COSTS OFF) SELECT a, c, count(*), grouping(a, c) FROM sets WHERE k < 400

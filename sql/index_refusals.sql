@@ -7,6 +7,7 @@ CREATE TYPE mood AS ENUM ('sad', 'glad');
 CREATE DOMAIN feeling AS mood;
 CREATE TABLE r (k integer, t text, v varchar(10), c char(3), b bytea, i interval, a inet, n cidr, j jsonb,
 	l integer[], p point, ti title, m mood, f feeling);
+\set ECHO none
 CREATE FUNCTION refusal(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	message text;
@@ -20,6 +21,7 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN concat_ws(E'\n', SQLSTATE || ' ' || message, NULLIF(detail, ''), NULLIF(hint, ''));
 END
 $$;
+\set ECHO all
 
 -- Columns, and domains
 SELECT refusal(format('CREATE INDEX ON r USING gpubtree (%I)', attname)) FROM pg_attribute

@@ -75,6 +75,7 @@ EXPLAIN (COSTS OFF) SELECT g.* FROM goods g WHERE g.k IN (SELECT good FROM order
 SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good ORDER BY o.id LIMIT 5;
 RESET enable_sort;
+\set ECHO none
 -- what is counted; the engine depends on the device, the leaves on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -86,8 +87,10 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT * FROM counts('SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good WHERE g.price > 50');
 SELECT * FROM counts('SELECT o.id, g.name FROM orders o JOIN goods g ON g.k = o.good AND g.price > o.amount');
+\set ECHO none
 -- the same keys in other formats
 CREATE FUNCTION keys(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -97,6 +100,7 @@ BEGIN
 	RETURN QUERY SELECT key || CASE WHEN json_typeof(value) = 'number' OR key IN ('Engine') THEN '' ELSE ': ' || value END
 		FROM json_each(plan->0->'Plan') WHERE key NOT IN ('Plans');
 END $$;
+\set ECHO all
 SELECT * FROM keys('SELECT o.id, g.name FROM orders o JOIN goods g ON g.k = o.good AND g.price > o.amount WHERE g.stock > 5');
 -- which of two tables of one name: alias and schema; an alias that core makes unique
 EXPLAIN (VERBOSE, COSTS OFF) SELECT goods.id, "Other".name FROM orders goods JOIN goods AS "Other" ON "Other".k = goods.amount;

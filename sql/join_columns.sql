@@ -18,6 +18,7 @@ INSERT INTO jo VALUES (901, 5, 'infinity', 1, -1), (902, 5000000000, '2026-01-02
 VACUUM ANALYZE jc;
 ANALYZE jo;
 
+\set ECHO none
 -- Each query's rows, by our plan and by core's
 CREATE FUNCTION jc_same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE ours text; theirs text; plan text := ''; line text;
@@ -35,6 +36,7 @@ BEGIN
 		set_config('enable_bitmapscan', 'on', true);
 	RETURN format('%s, %s rows, %s', plan, split_part(ours, ' ', 1), CASE WHEN ours IS NOT DISTINCT FROM theirs THEN 'same' ELSE 'DIFFERENT' END);
 END $$;
+\set ECHO all
 
 -- all columns equal the outer row's, of other types
 EXPLAIN (COSTS OFF) SELECT jo.id, jc.v FROM jo JOIN jc ON jc.tenant = jo.tenant AND jc.ts = jo.day;

@@ -20,6 +20,7 @@ VACUUM ANALYZE jp_s;
 -- The tables are small: price core's joins out, so that ours is used wherever it can be.
 SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,gpubtree.enable_batchjoin}'::text[]) name;
 
+\set ECHO none
 CREATE FUNCTION jp_answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
@@ -53,6 +54,7 @@ BEGIN
 	RETURN coalesce(nodes, 'ordinary plan: ' || query) ||
 		CASE WHEN ours ~ '^0 [a-z]+ ' THEN ': ' || ours ELSE ', ' || split_part(ours, ' ', 1) || ' rows' END;
 END $$;
+\set ECHO all
 
 -- What EXPLAIN shows: the conditions that the program tests; the ordinary plan where a step may fault
 EXPLAIN (COSTS OFF) SELECT s.site, count(*), sum(t.v) FROM jp_t t JOIN jp_s s ON s.id = t.sensor WHERE t.v > 5 AND t.d < '2024-02-01' GROUP BY s.site;
@@ -90,6 +92,7 @@ BEGIN;
 DECLARE jp_c CURSOR FOR SELECT s.id, sum(t.v * 2) FROM jp_t t JOIN jp_s s ON s.id = t.sensor GROUP BY s.id;
 FETCH 1 FROM jp_c;
 ROLLBACK;
+\set ECHO none
 CREATE FUNCTION jp_gave_up(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -100,6 +103,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT jp_gave_up('SELECT s.id, stddev_pop(t.f) FROM jp_t t JOIN jp_s s ON s.id = t.sensor WHERE t.v > 50 GROUP BY s.id');
 
 -- LEFT JOIN: a condition of the join drops entries, not rows; an aggregate that counts the row of NULLs is core's

@@ -17,6 +17,7 @@ INSERT INTO lat_bins VALUES (2001, NULL, 10, 1), (2002, 10, NULL, 2), (2003, 100
 	(2004, -9223372036854775808, 9223372036854775807, 4);
 VACUUM ANALYZE lat_t, lat_bins;
 
+\set ECHO none
 -- what each form gives, as a digest, with the node and without it
 CREATE FUNCTION lat_same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -42,6 +43,7 @@ BEGIN
 	SET LOCAL gpubtree.enable_subquery = on;
 	RETURN format('%s, %s, batch', substring(ours FROM '^\d+ rows'), CASE WHEN ours = stock THEN 'same' ELSE 'DIFFERENT' END);
 END $$;
+\set ECHO all
 
 -- values that may fail are not computed for rows that a join, which may be hidden, drops, nor where a function does without them
 CREATE TABLE lat_some AS SELECT id FROM lat_bins, generate_series(1, 5) WHERE g <> 0 AND id < 1000;

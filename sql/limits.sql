@@ -20,6 +20,7 @@ CREATE TABLE totals (id integer PRIMARY KEY, n bigint);
 CREATE TABLE sink (n bigint);
 VACUUM ANALYZE;
 
+\set ECHO none
 CREATE FUNCTION node(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -31,6 +32,7 @@ BEGIN
 	END LOOP;
 	RETURN 'none';
 END $$;
+\set ECHO all
 
 --
 -- Statements

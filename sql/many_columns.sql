@@ -23,6 +23,7 @@ INSERT INTO spans VALUES (61, NULL, 5, 1), (62, 5, NULL, 2), (63, -9223372036854
 VACUUM ANALYZE flows;
 VACUUM ANALYZE spans;
 
+\set ECHO none
 CREATE FUNCTION node_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -55,6 +56,7 @@ DECLARE
 BEGIN
 	RETURN format('%s, %s, %s', node_of(query), split_part(ours, ' ', 1), CASE WHEN ours = plain THEN 'same' ELSE 'DIFFERENT' END);
 END $$;
+\set ECHO all
 SELECT set_config(name, 'off', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan,enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
 
 -- what is asked for: sums of one column and of two, all that there is of every column, and columns in another order

@@ -14,6 +14,7 @@ CREATE TABLE wish (id integer, k bigint);
 INSERT INTO wish SELECT i, i * 7 % 11000 FROM generate_series(1, 3000) i;
 VACUUM ANALYZE item, wish;
 
+\set ECHO none
 CREATE FUNCTION nodes(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -48,6 +49,7 @@ BEGIN
 	little := most < 60e6;
 	RETURN NEXT;
 END $$;
+\set ECHO all
 
 SET cursor_tuple_fraction = 1;
 SET enable_seqscan = off;
@@ -58,6 +60,7 @@ SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.setup_cost = 0;
 
+\set ECHO none
 CREATE FUNCTION all_queries() RETURNS SETOF text LANGUAGE sql AS $$
 	VALUES ('SELECT w.id, i.v FROM wish w JOIN item i ON i.k = w.k'),
 		('SELECT w.id, i.k FROM wish w LEFT JOIN item i ON i.k = w.k'),
@@ -71,6 +74,7 @@ $$;
 CREATE FUNCTION report() RETURNS TABLE (node text, n_rows integer, little boolean) LANGUAGE sql AS $$
 	SELECT m.* FROM all_queries() q, LATERAL memory(q) m
 $$;
+\set ECHO all
 
 -- a little, and as much as can be set
 SELECT * FROM report();

@@ -30,6 +30,7 @@ SELECT gpubtree_check('g_k', true);
 VACUUM ANALYZE b;
 VACUUM ANALYZE g;
 
+\set ECHO none
 -- All rows of a query as one text, as text and as the type sends it, of both tables; is it one?
 CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -49,6 +50,7 @@ BEGIN
 	RETURN CASE WHEN core = ours THEN split_part(core, ' ', 1) || ' rows, the same'
 		ELSE E'\ncore: ' || left(core, 300) || E'\nours: ' || left(ours, 300) END;
 END $$;
+\set ECHO all
 
 -- Conditions on the key: constants with more digits than the key, beyond its values, special ones
 CREATE TABLE conditions (c text);

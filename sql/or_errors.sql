@@ -15,6 +15,7 @@ CREATE TABLE zero (x int4);
 INSERT INTO zero VALUES (0);
 VACUUM ANALYZE points, points_b, zero;
 
+\set ECHO none
 -- The rows as one text, or the error
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -35,6 +36,7 @@ CREATE FUNCTION plain(query text) RETURNS text LANGUAGE sql
 AS $$
 	SELECT answer(query)
 $$;
+\set ECHO all
 
 -- no row comes to the OR; the first arm has every row; a test stands before the value in its arm
 SELECT query, CASE WHEN ours(query) = plain(query) THEN 'equal' ELSE ours(query) || ', should be ' || plain(query) END

@@ -22,6 +22,7 @@ VACUUM ANALYZE wide, narrow, mixed;
 UPDATE mixed SET k = k + 1 WHERE v % 5 = 0;
 DELETE FROM mixed WHERE v BETWEEN 12000 AND 14000;
 
+\set ECHO none
 CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -49,6 +50,7 @@ CREATE FUNCTION compare(query text) RETURNS text LANGUAGE sql AS $$
 		WHEN answer(query) IS DISTINCT FROM plain_answer(query) THEN 'different'
 		ELSE 'equal' END
 $$;
+\set ECHO all
 
 SET enable_seqscan = off;
 SET enable_indexscan = off;
@@ -71,6 +73,7 @@ SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), percentile_disc(ARRAY[0.1
 
 -- ---- how often entries are read ----
 
+\set ECHO none
 -- Scans of the index, and entries read for each row of the table
 CREATE FUNCTION work(fractions integer, source regclass, index_name regclass) RETURNS TABLE (few_scans boolean, reads numeric) LANGUAGE plpgsql AS $$
 DECLARE
@@ -85,6 +88,7 @@ BEGIN
 	reads := ceil((pg_stat_get_xact_tuples_returned(index_name) - entries)::numeric / n);
 	RETURN NEXT;
 END $$;
+\set ECHO all
 SELECT fractions, w.few_scans, w.reads <= 4 AS few_reads FROM unnest(ARRAY[1, 30, 1000, 20000]) fractions, work(fractions, 'wide', 'wide_k') w;
 SELECT fractions, w.few_scans, w.reads <= 4 AS few_reads FROM unnest(ARRAY[1, 30, 1000, 20000]) fractions, work(fractions, 'mixed', 'mixed_k') w;
 

@@ -7,6 +7,7 @@
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
+\set ECHO none
 CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -26,6 +27,7 @@ LANGUAGE sql AS $$
 		'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM %s',
 		'SELECT percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY k) FROM %s']) query
 $$;
+\set ECHO all
 -- the heap follows the key, and the same without that
 CREATE TABLE in_order (k integer NOT NULL, v integer) WITH (autovacuum_enabled = off);
 CREATE TABLE at_random (LIKE in_order) WITH (autovacuum_enabled = off);
@@ -105,6 +107,7 @@ ANALYZE unseen;
 SELECT name, is_ours(format('SELECT * FROM %s WHERE k BETWEEN 500 AND 539 ORDER BY v LIMIT 10', name)) AS short,
 	is_ours(format('SELECT * FROM %s WHERE k BETWEEN 500 AND 19999 ORDER BY v LIMIT 10', name)) AS long
 	FROM unnest(ARRAY['fetched', 'unseen']) name;
+\set ECHO none
 -- and no more are listed, and fetched from the table, than are first: 10, and those that equal the last of them
 CREATE FUNCTION matches(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -116,6 +119,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 SET enable_indexscan = off;
 SET enable_bitmapscan = off;
 SET enable_seqscan = off;

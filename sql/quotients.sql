@@ -20,6 +20,7 @@ INSERT INTO amount VALUES (4001, 300, NULL, NULL, NULL), (4002, 301, 0, NULL, 0)
 CREATE INDEX amount_k ON amount USING gpubtree (k) INCLUDE (g, s, i, b);
 VACUUM ANALYZE amount;
 
+\set ECHO none
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
@@ -47,6 +48,7 @@ BEGIN
 	END LOOP;
 	RETURN coalesce(node, 'ordinary plan') || ', equal' || gave_up;
 END $$;
+\set ECHO all
 
 SELECT g, sum(i / 100.0), avg(i / 100.0), sum(b / 8) FROM amount WHERE g IN (100, 101, 102, 200, 201, 300, 301) GROUP BY g ORDER BY g;
 SET enable_hashagg = off;

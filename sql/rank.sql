@@ -16,6 +16,7 @@ VACUUM ANALYZE scores;
 UPDATE scores SET v = v + 1 WHERE k % 50 = 0;
 DELETE FROM scores WHERE k BETWEEN 3000 AND 3999;
 
+\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -52,6 +53,7 @@ BEGIN
 	END IF;
 	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
 END $$;
+\set ECHO all
 
 --
 -- Plans
@@ -60,6 +62,7 @@ SELECT * FROM plan('SELECT k, v FROM scores ORDER BY k OFFSET 9000 LIMIT 3');
 SELECT * FROM plan('SELECT name, v + 1 FROM scores WHERE k >= 100 AND 11000 > k ORDER BY k DESC OFFSET 9000');
 SELECT k, v FROM scores ORDER BY k, v OFFSET 9000 LIMIT 3;
 SELECT k, v FROM scores ORDER BY k OFFSET 9000 LIMIT 3;
+\set ECHO none
 -- JSON has the same keys
 CREATE FUNCTION json_keys(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -69,6 +72,7 @@ BEGIN
 	RETURN QUERY SELECT key FROM json_each(plan -> 0 -> 'Plan' -> 'Plans' -> 0)
 		WHERE key !~ '(Cost|Rows|Width|Loops|Aware|Relationship|Async.*)$' ORDER BY key;
 END $$;
+\set ECHO all
 SELECT * FROM json_keys('SELECT k FROM scores WHERE k > 5 ORDER BY k OFFSET 9000 LIMIT 3');
 
 --
@@ -248,6 +252,7 @@ VACUUM ANALYZE scores;
 DELETE FROM scores WHERE k BETWEEN 9000 AND 9020;
 SELECT * FROM plan('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k BETWEEN 100 AND 9000');
 SELECT * FROM plan('SELECT count(*), percentile_disc(0.1) WITHIN GROUP (ORDER BY k DESC) + 1 FROM scores WHERE k > 0');
+\set ECHO none
 CREATE FUNCTION json_percentile_keys(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
@@ -256,6 +261,7 @@ BEGIN
 	RETURN QUERY SELECT key FROM json_each(plan -> 0 -> 'Plan')
 		WHERE key !~ '(Cost|Rows|Width|Loops|Aware|Relationship|Async.*)$' ORDER BY key;
 END $$;
+\set ECHO all
 SELECT * FROM json_percentile_keys('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5');
 SELECT compare(format('SELECT percentile_disc(%s) WITHIN GROUP (ORDER BY k %s) FROM scores %s', fraction, direction, condition))
 FROM unnest('{0,1,0.5,1e-300,0.99999,NULL::float8,"''{0.75,0.5,0.25,0.5}''::float8[]","''{{0,NULL},{1,0.1}}''::float8[]","''[3:4]={0.3,0.6}''::float8[]","''{}''::float8[]",NULL::float8[]}'::text[]) fraction,

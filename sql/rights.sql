@@ -17,6 +17,7 @@ SET enable_mergejoin = off;
 SET enable_nestloop = off;
 SET cpu_tuple_cost = 1;
 
+\set ECHO none
 -- node of each query, and what its EXPLAIN and its execution raise
 CREATE FUNCTION attempt(query text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
@@ -34,6 +35,7 @@ BEGIN
 	END LOOP;
 	RETURN NULL;
 END $$;
+\set ECHO all
 CREATE TABLE queries (n serial, query text);
 INSERT INTO queries (query) VALUES
 	('SELECT sum(v) FROM gpb_t WHERE k > 5'),

@@ -144,6 +144,7 @@ SHOW timezone;
 COMMIT;
 SHOW timezone;
 
+\set ECHO none
 -- a function that the query itself calls, for each group
 CREATE FUNCTION turn(n bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -162,11 +163,13 @@ BEGIN
 	END LOOP;
 	RETURN md5(result);
 END $$;
+\set ECHO all
 CREATE TEMP TABLE expected AS SELECT lines(false) AS md5;
 SELECT lines(true) = md5 AS equal FROM expected;
 SHOW timezone;
 SET timezone = 'America/New_York';
 
+\set ECHO none
 -- a loop over the query
 CREATE FUNCTION looped() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -181,11 +184,13 @@ BEGIN
 	END LOOP;
 	RETURN md5(result);
 END $$;
+\set ECHO all
 SELECT looped() = md5 AS equal FROM expected;
 SET timezone = 'America/New_York';
 
 -- ---- executed again ----
 
+\set ECHO none
 -- With no parameter changed the groups are those of the first execution, as in a hash table of groups that is read once more.
 CREATE FUNCTION turn_to(zone text) RETURNS text LANGUAGE sql VOLATILE AS $$
 	SELECT set_config('timezone', zone, false)
@@ -200,8 +205,10 @@ BEGIN
 		GROUP BY zone ORDER BY zone$q$;
 	PERFORM set_config('timezone', 'America/New_York', false);
 END $$;
+\set ECHO all
 SELECT * FROM again(false);
 SELECT * FROM again(true);
+\set ECHO none
 -- with a parameter changed they are new
 CREATE FUNCTION anew(is_plain boolean) RETURNS TABLE (zone text, groups bigint, first numeric) LANGUAGE plpgsql AS $$
 BEGIN
@@ -212,6 +219,7 @@ BEGIN
 			WHERE at > timestamptz '2023-03-03 UTC' + length(turned) * interval '1 hour' AND at < 'infinity' GROUP BY 1 OFFSET 0) g) q$q$;
 	PERFORM set_config('timezone', 'America/New_York', false);
 END $$;
+\set ECHO all
 SELECT * FROM anew(false);
 SELECT * FROM anew(true);
 
@@ -220,6 +228,7 @@ SELECT * FROM anew(true);
 RESET enable_indexscan;
 RESET enable_indexonlyscan;
 
+\set ECHO none
 CREATE FUNCTION explain_lines(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -234,6 +243,7 @@ BEGIN
 		LEFT JOIN (SELECT v FROM visit WHERE at >= timestamp '2023-03-03' ORDER BY at OFFSET 1000 LIMIT 2) q ON v <> length(turned)$q$;
 	PERFORM set_config('timezone', 'America/New_York', false);
 END $$;
+\set ECHO all
 SELECT count(*) AS ours FROM explain_lines('SELECT v FROM visit WHERE at >= timestamp ''2023-03-03'' ORDER BY at OFFSET 1000 LIMIT 2') line
 WHERE line LIKE '%GpubtreeRank%';
 SELECT * FROM ranks(true);

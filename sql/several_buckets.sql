@@ -22,6 +22,7 @@ VACUUM ANALYZE readings;
 UPDATE readings SET v = v + 1 WHERE v % 50 = 0;
 DELETE FROM readings WHERE v BETWEEN 30000 AND 33000;
 
+\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -55,6 +56,7 @@ BEGIN
 	END IF;
 	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
 END $$;
+\set ECHO all
 
 SELECT * FROM plan('SELECT date_trunc(''day'', ts) AS day, count(*), sum(v) FROM readings WHERE tenant = 1 AND ts >= ''2026-01-02'' GROUP BY 1 ORDER BY 1 LIMIT 2');
 SELECT date_trunc('day', ts) AS day, count(*), sum(v) FROM readings WHERE tenant = 1 AND ts >= '2026-01-02' GROUP BY 1 ORDER BY 1 LIMIT 2;

@@ -3,6 +3,7 @@
 -- teaches a node several columns finds its name here.
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE FUNCTION nodes_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE nodes text; line text;
 BEGIN
@@ -11,6 +12,7 @@ BEGIN
 	END LOOP;
 	RETURN coalesce(nullif(trim(nodes), ''), 'none');
 END $$;
+\set ECHO all
 CREATE TABLE one_key (ts timestamptz NOT NULL, tenant int4 NOT NULL, v int4);
 INSERT INTO one_key SELECT timestamptz '2026-01-01' + i / 1000 * interval '1 hour', i % 5, i FROM generate_series(1, 50000) i;
 CREATE TABLE two_keys AS SELECT * FROM one_key;

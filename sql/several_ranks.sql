@@ -24,6 +24,7 @@ VACUUM ANALYZE readings;
 UPDATE readings SET v = v + 1 WHERE v % 50 = 0;
 DELETE FROM readings WHERE v BETWEEN 30000 AND 33000;
 
+\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -59,6 +60,7 @@ BEGIN
 	END IF;
 	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
 END $$;
+\set ECHO all
 
 --
 -- Pages

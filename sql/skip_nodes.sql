@@ -13,6 +13,7 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 
+\set ECHO none
 -- How a query skips, as EXPLAIN ANALYZE says it: by what, how many groups, and how many ranges they have
 CREATE FUNCTION sn_skips(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
@@ -35,6 +36,7 @@ BEGIN
 	RESET gpubtree.enabled;
 	RETURN CASE WHEN ours IS NOT DISTINCT FROM stock THEN 'agrees' ELSE concat_ws(' ', 'ours', ours, 'stock', stock) END;
 END $$;
+\set ECHO all
 
 -- ---- a range of the second column: a range for each tenant, NULL among them ----
 SET gpubtree.enable_device = off;

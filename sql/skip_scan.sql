@@ -13,6 +13,7 @@ INSERT INTO sk SELECT i % 10 * 1000, NULL, i FROM generate_series(1, 50) i;
 CREATE INDEX sk_tt ON sk USING gpubtree (tenant, ts) INCLUDE (v);
 VACUUM ANALYZE sk;
 
+\set ECHO none
 -- How many index and map pages an index-only scan reads: at most "most", or else how many
 CREATE FUNCTION sk_pages(query text, most int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE plan json;
@@ -26,6 +27,7 @@ BEGIN
 		WHEN (plan ->> 'Shared Hit Blocks')::int + (plan ->> 'Shared Read Blocks')::int <= most THEN 'reads few pages'
 		ELSE 'reads ' || (plan ->> 'Shared Hit Blocks')::int + (plan ->> 'Shared Read Blocks')::int END);
 END $$;
+\set ECHO all
 SELECT pg_relation_size('sk_tt') / current_setting('block_size')::int > 250 AS many_pages;
 
 -- a range of the second column: some pages for each tenant

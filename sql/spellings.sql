@@ -9,6 +9,7 @@ SET search_path = spellings, public;
 SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
 
+\set ECHO none
 CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE format('EXPLAIN (%s) %s', options, query);
@@ -41,6 +42,7 @@ BEGIN
 	END IF;
 	RETURN CASE WHEN length(ours) < 100 THEN ours ELSE left(ours, 30) || ' ... ' || length(ours) || ' ' || md5(ours) END;
 END $$;
+\set ECHO all
 
 -- Keys of each type: a dense stretch, the changes of offsets in 2024, years before Christ, infinities
 CREATE TABLE moment (t timestamp, z timestamptz, d date, i integer, v integer);

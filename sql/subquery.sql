@@ -197,6 +197,7 @@ SELECT sub_same(q) FROM (VALUES
 
 -- volatile functions are called in core's order
 CREATE SEQUENCE sub_s;
+\set ECHO none
 CREATE FUNCTION sub_next(int) RETURNS int8 LANGUAGE plpgsql VOLATILE AS $$ BEGIN RETURN nextval('sub_s'); END $$;
 CREATE FUNCTION sub_counted(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -211,6 +212,7 @@ BEGIN
 	SET LOCAL gpubtree.enable_subquery = on;
 	RETURN CASE WHEN ours = stock THEN 'same' ELSE 'DIFFERENT' END;
 END $$;
+\set ECHO all
 SELECT sub_counted(q) FROM (VALUES
 	('SELECT id, nextval(''sub_s''), (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b'),
 	('SELECT id, nextval(''sub_s''), (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b WHERE (SELECT nextval(''sub_s'') + lo * 0 OFFSET 0) > 0'),
@@ -261,6 +263,7 @@ RESET plan_cache_mode;
 SET jit = on;
 SET jit_above_cost = 5000;
 SELECT count(*) FROM (SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b) s;
+\set ECHO none
 CREATE FUNCTION sub_jit(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -270,6 +273,7 @@ BEGIN
 	END LOOP;
 	RETURN false;
 END $$;
+\set ECHO all
 SELECT sub_jit('SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b');
 SET jit = off;
 

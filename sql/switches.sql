@@ -39,6 +39,7 @@ INSERT INTO queries (query) VALUES
 	('SELECT id, s.* FROM wanted, LATERAL (SELECT count(*), sum(v) FROM events WHERE k >= lo AND k < hi) s ORDER BY id'),
 	('SELECT id, (SELECT sum(v) FROM events WHERE k >= lo AND k < hi) FROM wanted ORDER BY id');
 
+\set ECHO none
 -- The node of ours in a statement's plan, and who answered
 CREATE FUNCTION node(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -70,6 +71,7 @@ BEGIN
 	END LOOP;
 	RETURN cardinality(lines) || ' rows ' || md5(lines::text);
 END $$;
+\set ECHO all
 -- What was counted so far, by the device and by the others
 CREATE TABLE counted AS
 	SELECT requests, batches, keys, ranges, launches, cpu_requests, cpu_batches, cpu_keys, cpu_ranges FROM gpubtree_device, gpubtree_batches;

@@ -20,6 +20,7 @@ INSERT INTO sold VALUES (20001, 1, '!', '!', '!', '!', '!', '', 1), (20002, 1, '
 DELETE FROM sold WHERE k > 20000;
 VACUUM ANALYZE sold;
 SET enable_seqscan = off;
+\set ECHO none
 CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	node text;
@@ -42,6 +43,7 @@ BEGIN
 	RETURN COALESCE(node, 'PostgreSQL''s plan');
 END
 $$;
+\set ECHO all
 EXPLAIN (COSTS OFF)
 SELECT site, min(product), max(product) FILTER (WHERE v < 10), min(note), sum(v)
 FROM sold WHERE k < 15000 GROUP BY site ORDER BY site;

@@ -34,6 +34,7 @@ SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
 
+\set ECHO none
 CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	node text;
@@ -56,6 +57,7 @@ BEGIN
 	RETURN COALESCE(node, 'PostgreSQL''s plan');
 END
 $$;
+\set ECHO all
 
 -- Buckets
 EXPLAIN (COSTS OFF)
@@ -171,6 +173,7 @@ RESET gpubtree.enable_device;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT count(*), same_rows('SELECT ' || query) FROM joined WHERE number <= 12 GROUP BY 2;
 COMMIT;
+\set ECHO none
 -- Values that the outer side adds to the dictionary while the node reads it
 CREATE FUNCTION add_value(i integer) RETURNS integer LANGUAGE plpgsql AS $$
 BEGIN
@@ -180,6 +183,7 @@ BEGIN
 	RETURN i;
 END
 $$;
+\set ECHO all
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 BEGIN;

@@ -22,6 +22,7 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, b, d, g);
 VACUUM ANALYZE wide;
 
+\set ECHO none
 -- The answer of our node, or of a sequential scan; "gives_up" says whether the node is to leave it to core's plan.
 CREATE FUNCTION answer(query text, ours bool, gives_up bool DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -60,6 +61,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 
 -- the variance family, with NaN and without
 CREATE TABLE variances AS SELECT format('%s(%s)', f, c) t
@@ -122,6 +124,7 @@ CREATE TABLE parts AS SELECT row_number() OVER (ORDER BY random()) n, c FROM con
 SELECT a.c, b.c, d.c, x FROM parts a JOIN parts b ON b.n = a.n + 1 JOIN parts d ON d.n = a.n + 2,
 	differs('count(*), sum(i)', format('((%s) OR (%s)) AND (%s) IS NOT TRUE', a.c, b.c, d.c)) x WHERE a.n % 3 = 1;
 
+\set ECHO none
 -- groups, buckets, values, as key
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -130,6 +133,7 @@ DECLARE
 BEGIN
 	RETURN CASE WHEN ours = core THEN 'same' ELSE left(ours, 300) || ' instead of ' || left(core, 300) END;
 END $$;
+\set ECHO all
 SELECT same(format('SELECT string_agg(q::text, E''\n'' ORDER BY a) FROM (SELECT %s a, count(*), sum(m + 1), variance(m) FROM wide WHERE i > 5 AND g <> 3 GROUP BY 1 OFFSET 0) q', e))
 	FROM unnest('{m + 1,m * 2 - 1,abs(m),d + m}'::text[]) e;
 SELECT same('SELECT row(count(DISTINCT m + 1), sum(DISTINCT m * 2), avg(DISTINCT m * 2)) FROM wide WHERE i > 5');

@@ -23,6 +23,7 @@ CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, u, d, g, f);
 VACUUM ANALYZE wide;
 SET gpubtree.setup_cost = 0;
 
+\set ECHO none
 CREATE FUNCTION answer(query text, ours bool) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -50,6 +51,7 @@ DECLARE
 BEGIN
 	RETURN CASE WHEN ours <> core THEN rows || ': ' || left(ours, 300) || ' instead of ' || left(core, 300) END;
 END $$;
+\set ECHO all
 CREATE VIEW columns AS SELECT unnest('{n,m,z,u,d}'::text[]) c;
 CREATE TABLE conditions AS SELECT unnest('{i BETWEEN 10 AND 1400,i > 5 AND n < 100,i > 5 AND u IS NULL,i > 5 AND i % 5000 = 4999,
 	i > 90 AND i % 2000 BETWEEN 100 AND 103,i > 5 AND n <> ''NaN'' AND m > 0}'::text[]) w;
@@ -99,6 +101,7 @@ EXPLAIN (COSTS OFF) SELECT variance(n * m) FROM wide WHERE i > 5;
 RESET gpubtree.explain_decisions;
 RESET enable_seqscan;
 
+\set ECHO none
 -- the last row of each group, by GpubtreeScan; buckets with such groups
 CREATE FUNCTION last(query text, node text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -118,6 +121,7 @@ BEGIN
 	RETURN CASE WHEN NOT found THEN 'another plan' WHEN ours = core THEN 'same'
 		ELSE left(ours, 300) || ' instead of ' || left(core, 300) END;
 END $$;
+\set ECHO all
 SELECT c, w, last(format('SELECT DISTINCT ON (%s) %1$s, i FROM wide WHERE %s ORDER BY %1$s, i DESC', c, w), 'Last Key of Each')
 	FROM (VALUES ('u', 'i > 5'), ('n', 'i > 5'), ('u, n', 'i > 5'), ('g, u', 'i > 5'), ('m, g', 'i > 5'), ('u', 'i BETWEEN 10 AND 1400 AND g <> 3')) x (c, w);
 SELECT last(format('SELECT i / 100 x, %s, count(*), sum(m) FROM wide WHERE i > 5 GROUP BY 1, %1$s ORDER BY 1, %1$s', c), 'GpubtreeAggregate')

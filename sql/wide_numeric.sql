@@ -32,6 +32,7 @@ VACUUM ANALYZE b;
 VACUUM ANALYZE g;
 SELECT key_width, row_width FROM gpubtree_metap('g_k');
 
+\set ECHO none
 -- All rows of a query as one text, as text and as the type sends it, of both tables; is it one?
 CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -51,6 +52,7 @@ BEGIN
 	RETURN CASE WHEN core = ours THEN split_part(core, ' ', 1) || ' rows, the same'
 		ELSE E'\ncore: ' || left(core, 300) || E'\nours: ' || left(ours, 300) END;
 END $$;
+\set ECHO all
 
 CREATE TABLE conditions (c text, n serial);
 INSERT INTO conditions (c)

@@ -21,6 +21,7 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (u, n, w, m);
 VACUUM ANALYZE wide;
 
+\set ECHO none
 CREATE FUNCTION answer(query text, ours bool) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -46,6 +47,7 @@ DECLARE
 BEGIN
 	RETURN CASE WHEN ours <> core THEN ours || ' instead of ' || core END;
 END $$;
+\set ECHO all
 
 CREATE TABLE conditions (c text);
 INSERT INTO conditions

@@ -22,6 +22,7 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, b, u, g);
 VACUUM ANALYZE wide;
 
+\set ECHO none
 CREATE FUNCTION answer(query text, ours bool) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -56,6 +57,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 
 CREATE TABLE targets (t text);
 INSERT INTO targets SELECT format('%s(%s)', f, c) FROM unnest('{sum,avg,count,min,max}'::text[]) f,

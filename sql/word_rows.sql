@@ -17,6 +17,7 @@ SET enable_seqscan = off;
 SET enable_indexonlyscan = off;
 SET max_parallel_workers_per_gather = 0;
 
+\set ECHO none
 -- The rows of a query with our node and without: how many there are, and whether they are the same.
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -36,6 +37,7 @@ BEGIN
 		coalesce(array_length(ours, 1), 0) || ' rows, ' ||
 		CASE WHEN ours IS NOT DISTINCT FROM core THEN 'the same' ELSE 'others' END;
 END $$;
+\set ECHO all
 
 -- kinds of columns: words, NULL groups and sums, what is computed, what is allocated
 SELECT same('SELECT v, count(*), sum(w) FROM sold WHERE k < 5000 GROUP BY v');

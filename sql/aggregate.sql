@@ -18,6 +18,7 @@ SET enable_bitmapscan = off;
 -- for each outer row: see lateral.sql
 SET gpubtree.enable_rangeaggregate = off;
 
+\set ECHO none
 -- The plan of a query, one line for each node or property.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql
 	SET gpubtree.batch_setup_cost = 20 AS $$
@@ -70,6 +71,7 @@ BEGIN
 	END IF;
 	RETURN ours;
 END $$;
+\set ECHO all
 
 --
 -- Every aggregate of every type, with NULLs

@@ -7,6 +7,7 @@
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
+\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -57,6 +58,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 
 CREATE TABLE stock (k bigint, price integer, amount smallint, weight double precision, name text)
 	WITH (autovacuum_enabled = off);

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE FUNCTION prepare(what text, key text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE TABLE %I (id int, k bigint, v int) WITH (autovacuum_enabled = off)', what);
@@ -35,6 +36,7 @@ BEGIN
 	PERFORM set_config('enable_indexscan', 'on', true);
 	RETURN ours = theirs;
 END $$;
+\set ECHO all
 
 -- the heap in the order of the key
 SELECT prepare('ordered', 'i');

@@ -9,6 +9,7 @@ CREATE SCHEMA distinct_values;
 SET search_path = distinct_values, public;
 SET timezone = 'UTC';
 
+\set ECHO none
 -- The plan of a query, line by line.
 CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
@@ -51,6 +52,7 @@ BEGIN
 	END IF;
 	RETURN CASE WHEN length(ours) < 120 THEN ours ELSE left(ours, 40) || ' ... ' || length(ours) || ' ' || md5(ours) END;
 END $$;
+\set ECHO all
 
 -- m: each value often, some equally often; e: NULL but for a few rows; o: one value
 CREATE TABLE event (k bigint, s smallint, i integer, b bigint, f double precision, d date, t timestamp, z timestamptz, m integer, e integer, o integer, u integer);

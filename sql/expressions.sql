@@ -21,6 +21,7 @@ SET enable_bitmapscan = off;
 SET gpubtree.enable_rangeaggregate = off;
 SET gpubtree.enable_bucketaggregate = off;
 
+\set ECHO none
 -- Is the query answered by our node?
 CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -89,6 +90,7 @@ CREATE FUNCTION condition(expression text) RETURNS text LANGUAGE sql AS $$
 	SELECT compare(format('SELECT k, bool_or(%s) FROM p WHERE k > 0 GROUP BY k', expression)) ||
 		', ' || compare(format('SELECT count(*), sum(k) FROM p WHERE k > 0 AND (%s)', expression))
 $$;
+\set ECHO all
 
 CREATE TABLE p (k int8, a int2, b int4, c int8, f float8, d date, ts timestamp, tz timestamptz,
 				x text, n numeric);

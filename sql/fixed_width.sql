@@ -42,6 +42,7 @@ INSERT INTO kinds VALUES
 	('positive', '((r - 0.5) * 10)::positive', '{0,-0,NaN,Infinity,-Infinity}', true),
 	('mood', '(enum_range(null::mood))[1 + (r * 3.999)::int % 4]', '{sad,glum,ok,happy}', false);
 
+\set ECHO none
 -- Two tables of the same rows, b with core's indexes and g with ours; each special value occurs
 -- three times.
 CREATE FUNCTION make(type text, ordered text) RETURNS void LANGUAGE plpgsql AS $$
@@ -138,6 +139,7 @@ BEGIN
 	END LOOP;
 	RETURN same || ' same' || wrong;
 END $$;
+\set ECHO all
 
 SELECT type, compare(type) FROM kinds ORDER BY type;
 SELECT type, ordered, compare(type, ordered)

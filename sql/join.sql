@@ -24,6 +24,7 @@ CREATE FUNCTION prefer_ours() RETURNS void LANGUAGE sql AS $$
 $$;
 SELECT prefer_ours();
 
+\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -61,6 +62,7 @@ BEGIN
 	END IF;
 	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
 END $$;
+\set ECHO all
 
 --
 -- Plans of each kind

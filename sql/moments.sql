@@ -19,6 +19,7 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 
+\set ECHO none
 -- The rows of a query, each as the texts of its values, in the order of their first columns; or its
 -- error
 CREATE FUNCTION answer(query text) RETURNS json[] LANGUAGE plpgsql AS $$
@@ -79,6 +80,7 @@ CREATE FUNCTION of_pair(y text, x text, tail text DEFAULT '') RETURNS text LANGU
 	FROM unnest(ARRAY['regr_count', 'regr_sxx', 'regr_syy', 'regr_sxy', 'regr_avgx', 'regr_avgy',
 		'regr_slope', 'regr_intercept', 'regr_r2', 'corr', 'covar_pop', 'covar_samp']) f
 $$;
+\set ECHO all
 
 CREATE TABLE m (k int8, g int4, i int4, x float8, y float8, z float8);
 INSERT INTO m SELECT k, k % 13, k * 37 % 101, CASE WHEN k % 7 > 0 THEN 100 * sin(k) END,

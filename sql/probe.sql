@@ -6,6 +6,7 @@
 -- how much was found.
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE FUNCTION compare(idx regclass, tab regclass, key_type text, keys text) RETURNS text
 LANGUAGE plpgsql SET enable_nestloop = off AS $$
 DECLARE
@@ -40,6 +41,7 @@ BEGIN
 	END LOOP;
 	RETURN format('%s matches, sum %s', n, coalesce(s::text, 'null'));
 END $$;
+\set ECHO all
 
 -- every width, order and place of NULLs, and the extremes, which share their bits with NULL
 DO $$

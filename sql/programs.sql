@@ -9,6 +9,7 @@ CREATE SCHEMA programs;
 SET search_path = programs, public;
 SET timezone = 'UTC';
 
+\set ECHO none
 -- The plan of a query, line by line.
 CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
@@ -52,6 +53,7 @@ BEGIN
 	END IF;
 	RETURN CASE WHEN length(ours) < 120 THEN ours ELSE left(ours, 40) || ' ... ' || length(ours) || ' ' || md5(ours) END;
 END $$;
+\set ECHO all
 
 CREATE TABLE event (k bigint, s smallint, i integer, b bigint, f double precision, d date, t timestamp, z timestamptz, u integer);
 INSERT INTO event

@@ -9,6 +9,7 @@ SET search_path = rows, public;
 SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
 
+\set ECHO none
 -- The plan of a query, line by line.
 CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
@@ -51,6 +52,7 @@ BEGIN
 	END IF;
 	RETURN CASE WHEN length(ours) < 120 THEN ours ELSE left(ours, 40) || ' ... ' || length(ours) || ' ' || md5(ours) END;
 END $$;
+\set ECHO all
 
 CREATE TABLE event (k bigint, s smallint, i integer, b bigint, f double precision, d date, t timestamp, u integer, x text);
 INSERT INTO event

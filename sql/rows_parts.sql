@@ -14,6 +14,7 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 
+\set ECHO none
 CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -72,6 +73,7 @@ BEGIN
 	CLOSE cursor;
 	RETURN result;
 END $$;
+\set ECHO all
 
 CREATE TABLE part (k integer, v integer, w bigint, u text);
 INSERT INTO part SELECT n, n % 1000, n * 7919::bigint % 100003, 'text ' || n % 13 FROM generate_series(1, 60000) n;

@@ -11,6 +11,7 @@ SET enable_seqscan = off;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_aggregate = off;
 
+\set ECHO none
 -- The rows of a query, in the order they come, on both tables; $T is the table.
 CREATE FUNCTION same(query text, scan text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -47,6 +48,7 @@ BEGIN
 	EXECUTE format('CREATE INDEX ON stock USING btree (k %s) INCLUDE (v, w, f)', ordering);
 	EXECUTE format('CREATE INDEX ON ours USING gpubtree (k %s) INCLUDE (v, w, f) WITH (fillfactor = 20)', ordering);
 END $$;
+\set ECHO all
 
 CREATE TABLE conditions (number int GENERATED ALWAYS AS IDENTITY, integers text, dates text);
 INSERT INTO conditions (integers, dates) VALUES

@@ -21,6 +21,7 @@ INSERT INTO day_visit SELECT date '2010-01-01' + n, n FROM generate_series(1, 30
 CREATE INDEX day_visit_d ON day_visit USING gpubtree (d) INCLUDE (v);
 VACUUM ANALYZE visit, old_visit, day_visit;
 
+\set ECHO none
 CREATE FUNCTION plain(is_plain boolean) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('gpubtree.enable_bucketaggregate', (NOT is_plain)::text, true);
@@ -85,6 +86,7 @@ BEGIN
 	END IF;
 	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
 END $$;
+\set ECHO all
 
 -- ---- the time zone ----
 

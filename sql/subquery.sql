@@ -13,6 +13,7 @@ INSERT INTO sub_b SELECT i, i * 7 % 9000, i * 7 % 9000 + 50, i % 5 FROM generate
 CREATE TABLE sub_few AS SELECT id FROM sub_b WHERE g <> 0 AND id < 1900;
 VACUUM ANALYZE sub_t, sub_b, sub_few;
 
+\set ECHO none
 -- digests of what a query gives with the node and without it, errors included, and how many nodes the plan has
 CREATE FUNCTION sub_digest(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -56,6 +57,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 
 -- what joins and conditions drop is not asked for: no error that core does not raise
 SELECT sub_same(q) FROM (VALUES

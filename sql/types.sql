@@ -10,6 +10,7 @@
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
+\set ECHO none
 CREATE FUNCTION run(query text, how text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	answer text;
@@ -74,6 +75,7 @@ BEGIN
 	END LOOP;
 	RETURN format('%s compared%s', compared, wrong);
 END $$;
+\set ECHO all
 
 -- int2
 CREATE TABLE t_int2 (k int2);

@@ -12,6 +12,7 @@ INSERT INTO uuids SELECT -i, CASE i % 2 WHEN 0 THEN '00000000-0000-0000-0000-000
 CREATE INDEX uuids_v ON uuids USING gpubtree (v) INCLUDE (k);
 SELECT gpubtree_check('uuids_v', true);
 
+\set ECHO none
 CREATE FUNCTION same(setting text, query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE ours text; theirs text;
 BEGIN
@@ -45,6 +46,7 @@ SELECT same(setting, query), count(*) FROM (
 	UNION ALL SELECT 'SELECT g, s FROM generate_series(1, 50) g, LATERAL (SELECT sum(v) s FROM uuids WHERE k >= u(g) AND k < u(g + 1)) x ORDER BY g'
 	UNION ALL SELECT 'SELECT count(*), sum(a.v) FROM uuids a JOIN (SELECT u(g) k FROM generate_series(1, 500) g) b ON a.k = b.k') q (query)
 GROUP BY 1 ORDER BY 1 $$;
+\set ECHO all
 
 CREATE INDEX uuids_k ON uuids USING gpubtree (k) INCLUDE (v);
 SELECT gpubtree_check('uuids_k', true);

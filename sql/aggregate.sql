@@ -18,60 +18,18 @@ SET enable_bitmapscan = off;
 -- for each outer row: see lateral.sql
 SET gpubtree.enable_rangeaggregate = off;
 
-\set ECHO none
--- The plan of a query, one line for each node or property.
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql
-	SET gpubtree.batch_setup_cost = 20 AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-
--- Is the query answered by our node; and would it be of the planner's own accord?
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line LIKE '%GpubtreeAggregate%') FROM plan(query) line
-$$;
+SET compare.node = 'GpubtreeAggregate';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare.sql
+-- plans are those for the price of a batch
+ALTER FUNCTION plan SET gpubtree.batch_setup_cost = 20;
+-- Would the node be chosen of the planner's own accord?
 CREATE FUNCTION is_chosen(query text) RETURNS boolean LANGUAGE sql
 	SET gpubtree.setup_cost = 100 SET enable_seqscan = on SET enable_indexscan = on
 	SET enable_indexonlyscan = on SET enable_bitmapscan = on
 AS $$
 	SELECT is_ours(query)
 $$;
-
--- The query's one row as text, or its error.
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT (q.*)::text FROM (%s) q', query) INTO result;
-	RETURN result;
-EXCEPTION WHEN OTHERS THEN
-	RETURN 'ERROR: ' || sqlerrm;
-END $$;
-
--- The same from a sequential scan.
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enable_aggregate = off SET enable_seqscan = on
-AS $$
-	SELECT answer(query)
-$$;
-
--- Our answer if our node was used and the plain plan agrees.
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text;
-	plain text;
-BEGIN
-	IF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	ours := answer(query);
-	plain := plain_answer(query);
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN ours;
-END $$;
-\set ECHO all
 
 --
 -- Every aggregate of every type, with NULLs

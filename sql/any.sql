@@ -7,46 +7,10 @@
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
+SET compare.node = 'GpubtreeAggregate';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare.sql
 \set ECHO none
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line LIKE '%GpubtreeAggregate%') FROM plan(query) line
-$$;
-
--- The query's one row as text, or its error; the same from a sequential scan
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT (q.*)::text FROM (%s) q', query) INTO result;
-	RETURN result;
-EXCEPTION WHEN OTHERS THEN
-	RETURN 'ERROR: ' || sqlerrm;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enable_aggregate = off SET enable_seqscan = on SET enable_indexscan = off
-	SET enable_indexonlyscan = off SET enable_bitmapscan = off
-AS $$
-	SELECT answer(query)
-$$;
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text;
-	plain text;
-BEGIN
-	IF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	ours := answer(query);
-	plain := plain_answer(query);
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN ours;
-END $$;
 -- What is counted; the engine depends on the device, the leaves on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

@@ -24,43 +24,9 @@ VACUUM ANALYZE readings;
 UPDATE readings SET v = v + 1 WHERE v % 50 = 0;
 DELETE FROM readings WHERE v BETWEEN 30000 AND 33000;
 
-\set ECHO none
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line ~ 'Gpubtree(Rank|Percentile)') FROM plan(query) line
-$$;
--- Rows in their order as one text, and the same without our nodes
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, '';'')), ''-'') FROM (%s) q', query) INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enabled = off
-AS $$
-	SELECT answer(query)
-$$;
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text;
-	plain text;
-BEGIN
-	IF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	ours := answer(query);
-	plain := plain_answer(query);
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
-END $$;
-\set ECHO all
+SET compare.node = 'Gpubtree(Rank|Percentile)';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare_rows.sql
 
 --
 -- Pages

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -49,6 +50,7 @@ INSERT INTO readings
 	FROM generate_series(1, 4000) n;
 CREATE INDEX readings_k ON readings USING gpubtree (k) INCLUDE (s, i, b, f, d, t, z);
 VACUUM ANALYZE readings;
+\set ECHO all
 
 SELECT * FROM plan('SELECT count(*), sum(i), avg(b) FROM readings WHERE k BETWEEN 100 AND 900');
 

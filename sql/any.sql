@@ -4,13 +4,13 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
 SET compare.node = 'GpubtreeAggregate';
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
-\set ECHO none
 -- What is counted; the engine depends on the device, the leaves on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -22,7 +22,6 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-\set ECHO all
 
 CREATE TABLE stock (k bigint, price integer, amount smallint, weight double precision, name text)
 	WITH (autovacuum_enabled = off);
@@ -31,6 +30,7 @@ INSERT INTO stock SELECT CASE WHEN n % 40 <> 0 THEN (n * 7919) % 5000 - 500 END,
 	FROM generate_series(1, 20000) n;
 CREATE INDEX stock_k ON stock USING gpubtree (k) INCLUDE (price, amount, weight);
 VACUUM ANALYZE stock;
+\set ECHO all
 
 --
 -- Plans: few keys that are known are an index scan; many are a batch [prices.sql], and keys that are not known.

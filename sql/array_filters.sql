@@ -5,6 +5,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_scan = on;
@@ -21,7 +22,6 @@ INSERT INTO item VALUES (4001, NULL, NULL, NULL, NULL, NULL, NULL), (4002, -1, 5
 CREATE INDEX item_k ON item USING gpubtree (k) INCLUDE (s, i, b, f, d, t);
 VACUUM ANALYZE item;
 
-\set ECHO none
 CREATE FUNCTION lines(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -69,9 +69,10 @@ BEGIN
 END $$;
 
 CREATE FUNCTION numbers(n integer) RETURNS integer[] LANGUAGE sql IMMUTABLE AS 'SELECT array_agg(i) FROM generate_series(1, n) i';
-\set ECHO all
 
 PREPARE wanted(int[]) AS SELECT count(*), sum(k) FROM item WHERE k > 5 AND i = ANY ($1);
+\set ECHO all
+
 EXPLAIN (COSTS OFF) EXECUTE wanted('{1,2}');
 EXECUTE wanted('{1,2,299,1,NULL}');
 EXECUTE wanted('{}');

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
@@ -27,7 +28,6 @@ SET compare.node = 'GpubtreeBucketAggregate';
 \i :abs_srcdir/sql/common/compare_rows.sql
 -- core's plans, grouping in any way
 ALTER FUNCTION plain_answer SET enable_hashagg = on SET enable_sort = on;
-\set ECHO none
 -- what is counted; the engine depends on the device, the leaves on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
@@ -32,7 +33,6 @@ CREATE INDEX ON ends USING gpubtree (i8 DESC);
 CREATE INDEX ON ends USING gpubtree (t);
 VACUUM ANALYZE trip, num, daily, ends;
 
-\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -75,11 +75,11 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-\set ECHO all
 
 -- The tables are small: price core's plans out.
 SET enable_hashagg = off;
 SET enable_sort = off;
+\set ECHO all
 
 --
 -- Plans, and what is read

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 CREATE SCHEMA buckets_programs;
@@ -14,7 +15,6 @@ SET compare.node = 'GpubtreeBucketAggregate';
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 ALTER FUNCTION compare SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off;
-\set ECHO none
 -- Lines of EXPLAIN ANALYZE that depend neither on the device nor on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql
 	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
@@ -29,7 +29,6 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-\set ECHO all
 
 -- float8 values are multiples of 1/4, so core's sums of them are exact too
 CREATE TABLE reading (at timestamptz, host integer, cpu double precision, mem bigint, ok smallint, unheld integer);
@@ -55,6 +54,8 @@ SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.enable_aggregate = off;
 SET enable_hashagg = off;
+\set ECHO all
+
 -- no child: nothing can go wrong, so buckets come one after the other, in order
 EXPLAIN (COSTS OFF) SELECT date_trunc('day', at) AS day, count(*), max(cpu) FROM reading WHERE host = 3 AND at >= '2023-10-25' GROUP BY 1 ORDER BY 1;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT date_trunc('day', at) AS day, count(*) FILTER (WHERE cpu > 50) + 1 FROM reading

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_aggregate = off;
@@ -16,7 +17,6 @@ CREATE TABLE built AS
 		   CASE WHEN i % 2 = 0 THEN '2020-02-02'::timestamptz + i * interval '1 ms' END AS g
 	FROM generate_series(1, 20000) i;
 
-\set ECHO none
 -- The rows of the table, read from an index and not
 CREATE FUNCTION same_rows(columns text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -43,11 +43,12 @@ BEGIN
 	EXECUTE sorted INTO stock;
 	RETURN ours = stock;
 END $$;
-\set ECHO all
 
 -- All INCLUDE types, with NULLs
 CREATE INDEX built_index ON built USING gpubtree (k) INCLUDE (a, b, c, d, e, f, g);
 VACUUM ANALYZE built;
+\set ECHO all
+
 SELECT same_rows('k, a, b, c, d, e, f, g');
 SELECT gpubtree_check('built_index', true);
 \pset tuples_only off

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;
@@ -28,7 +29,6 @@ INSERT INTO moment VALUES (100001, NULL, NULL, NULL), (100002, 'infinity', '-inf
 CREATE INDEX moment_k ON moment USING gpubtree (k) INCLUDE (d, t, z);
 VACUUM ANALYZE moment;
 
-\set ECHO none
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
@@ -61,9 +61,10 @@ BEGIN
 	END LOOP;
 	RETURN coalesce(node, 'ordinary plan') || ', equal, ' || split_part(ours, ' ', 1) || ' rows' || gave_up;
 END $$;
-\set ECHO all
 
 SET enable_hashagg = off;
+\set ECHO all
+
 EXPLAIN (COSTS OFF) SELECT t + interval '1 month', count(*) FROM moment WHERE k < 5000 GROUP BY 1;
 RESET enable_hashagg;
 SELECT t, t + interval '1 month' AS month, t - interval '1 year 1 month' AS back, d + interval '1 month' AS of_date FROM moment WHERE k < 100000 AND (t + interval '1 month')::date = '2024-02-29' AND extract(hour FROM t) > 11 ORDER BY t;

@@ -2,6 +2,7 @@
 
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE TABLE hosts (k integer, host text, shop char(6), raw bytea, v integer);
 INSERT INTO hosts SELECT i, NULLIF('host ' || i * 7919 % 5000, 'host 77'), 's' || i % 700,
 	decode(md5((i % 900)::text), 'hex'), i % 100
@@ -10,7 +11,6 @@ INSERT INTO hosts VALUES (20001, '', '', '', 1), (20002, 'hôst 1', 'ß', '\x00'
 CREATE INDEX hosts_k ON hosts USING gpubtree (k) INCLUDE (host, shop, raw, v);
 VACUUM ANALYZE hosts;
 SET enable_seqscan = off;
-\set ECHO none
 -- Which node has answered, and are its rows those without it?
 CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -35,6 +35,7 @@ BEGIN
 END
 $$;
 \set ECHO all
+
 SELECT condition, same_rows('SELECT count(*), sum(v), count(DISTINCT host) FROM hosts WHERE k > 7 AND '
 	|| condition)
 FROM (VALUES

@@ -1,6 +1,7 @@
 -- Nodes that know indexes with several key columns: first and last rows of groups
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE TABLE column_nodes (tenant int4, kind int2 NOT NULL, ts timestamp, v int4, s text);
 INSERT INTO column_nodes
   SELECT i % 20, i % 3, timestamp '2026-01-01' + i * interval '1 minute', i, 'row ' || i
@@ -12,7 +13,6 @@ INSERT INTO column_nodes VALUES (3, 1, NULL, -1, 'no time'), (50, 1, NULL, -2, '
 CREATE INDEX column_nodes_key ON column_nodes USING gpubtree (tenant, ts) INCLUDE (v);
 VACUUM ANALYZE column_nodes;
 
-\set ECHO none
 CREATE FUNCTION column_nodes_plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE line text;
 BEGIN
@@ -22,13 +22,13 @@ BEGIN
     END IF;
   END LOOP;
 END $$;
-\set ECHO all
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 -- which servers before 16 have not below DISTINCT
 SET enable_incremental_sort = off;
+\set ECHO all
 
 -- the last row of each group; of several that are equal in the key, the one that v says
 SELECT column_nodes_plan('SELECT DISTINCT ON (tenant) * FROM column_nodes ORDER BY tenant, ts DESC');

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET enable_seqscan = off;
@@ -22,6 +23,7 @@ CREATE INDEX ours_down ON ours USING gpubtree (d DESC, b NULLS FIRST, id DESC);
 CREATE INDEX ours_n ON ours USING gpubtree (n, id);
 CREATE INDEX ours_id ON ours USING gpubtree (id) INCLUDE (a);
 VACUUM ANALYZE ours, plain;
+\set ECHO all
 
 --
 -- Plans

@@ -2,6 +2,7 @@
 
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE TABLE names (k integer, name text, code varchar(12), fixed char(6), raw bytea, v integer);
 INSERT INTO names
 SELECT i, CASE WHEN i % 11 > 0 THEN 'name ' || i % 300 END, chr(97 + i % 26), 'c' || i % 9,
@@ -17,6 +18,8 @@ INSERT INTO names VALUES
 	(-7, repeat('x', 126), 'a', 'b', 'c', 0);
 CREATE INDEX names_k ON names USING gpubtree (k) INCLUDE (name, code, fixed, raw, v);
 VACUUM ANALYZE names;
+\set ECHO all
+
 SELECT gpubtree_check('names_k', true);
 SELECT dictionary_pages, damaged_pages FROM gpubtree_bloat('names_k');
 SELECT type, level, dead_items, left_link, right_link > 0 AS more, high_key, flags, fault

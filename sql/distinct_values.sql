@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA distinct_values;
 SET search_path = distinct_values, public;
@@ -23,6 +24,7 @@ INSERT INTO event
 	FROM generate_series(1, 6000) n;
 CREATE INDEX event_k ON event USING gpubtree (k) INCLUDE (s, i, b, f, d, t, z, m, e, o);
 VACUUM ANALYZE event;
+\set ECHO all
 
 --
 -- DISTINCT

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA expressions;
 SET search_path = expressions, public;
@@ -21,7 +22,6 @@ SET enable_bitmapscan = off;
 SET gpubtree.enable_rangeaggregate = off;
 SET gpubtree.enable_bucketaggregate = off;
 
-\set ECHO none
 -- Is the query answered by our node?
 CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -90,7 +90,6 @@ CREATE FUNCTION condition(expression text) RETURNS text LANGUAGE sql AS $$
 	SELECT compare(format('SELECT k, bool_or(%s) FROM p WHERE k > 0 GROUP BY k', expression)) ||
 		', ' || compare(format('SELECT count(*), sum(k) FROM p WHERE k > 0 AND (%s)', expression))
 $$;
-\set ECHO all
 
 CREATE TABLE p (k int8, a int2, b int4, c int8, f float8, d date, ts timestamp, tz timestamptz,
 				x text, n numeric);
@@ -111,6 +110,7 @@ INSERT INTO p VALUES
 	(-6, 1, -1, 1, 1e300, '0001-01-01 BC', '0001-12-31 23:59:59.999999 BC', '0001-01-01');
 CREATE INDEX ON p USING gpubtree (k) INCLUDE (a, b, c, f, d, ts, tz);
 VACUUM ANALYZE p;
+\set ECHO all
 
 -- Arithmetic
 SELECT e, value(e) FROM unnest(ARRAY['b + c', 'b - c', 'a * b', 'a - b', 'c * 1000', 'b / 7',

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET timezone = 'UTC';
 SET lc_monetary = 'C';
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
@@ -42,7 +43,6 @@ INSERT INTO kinds VALUES
 	('positive', '((r - 0.5) * 10)::positive', '{0,-0,NaN,Infinity,-Infinity}', true),
 	('mood', '(enum_range(null::mood))[1 + (r * 3.999)::int % 4]', '{sad,glum,ok,happy}', false);
 
-\set ECHO none
 -- Two tables of the same rows, b with core's indexes and g with ours; each special value occurs
 -- three times.
 CREATE FUNCTION make(type text, ordered text) RETURNS void LANGUAGE plpgsql AS $$

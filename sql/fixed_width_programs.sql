@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA fixed_width;
 SET search_path = fixed_width, public;
@@ -12,7 +13,6 @@ CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 ALTER TYPE mood ADD VALUE 'glum' BEFORE 'ok';
 CREATE DOMAIN share AS real;
 
-\set ECHO none
 -- Is a node of ours in the plan of the query?
 CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -46,7 +46,6 @@ BEGIN
 	RETURN CASE WHEN is_ours(query) THEN 'ours' ELSE 'ordinary plan' END ||
 		CASE WHEN answer(query) IS DISTINCT FROM plain_answer(query) THEN ', DIFFERENT: ' || query ELSE '' END;
 END $$;
-\set ECHO all
 
 CREATE TABLE event (id int, flag bool, c "char", o oid, f real, t time, m money, x xid8, l pg_lsn, e mood, s share,
 	flag2 bool, f2 real, big float8);
@@ -64,6 +63,8 @@ INSERT INTO event SELECT n,
 FROM generate_series(1, 3000) n;
 CREATE INDEX event_id ON event USING gpubtree (id) INCLUDE (flag, c, o, f, t, m, x, l, e, s, flag2, f2, big);
 VACUUM ANALYZE event;
+\set ECHO all
+
 SELECT gpubtree_check('event_id', true);
 
 -- by column: comparisons with each of some values, sets, NULLs, groups, aggregates

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_device = off;
 SET gpubtree.setup_cost = 0;
@@ -25,7 +26,6 @@ CREATE TABLE part AS SELECT i AS id, i * 100::int8 AS lo, i * 100 + 99::int8 AS 
 VACUUM ANALYZE again;
 VACUUM ANALYZE part;
 
-\set ECHO none
 CREATE FUNCTION gave_up(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;

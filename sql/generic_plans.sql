@@ -4,12 +4,12 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 -- no table here is worth a device, so plans are the same on all
 SET gpubtree.batch_setup_cost = 1000000;
 
-\set ECHO none
 -- the node, or core, that reads the table, and the index it reads; of a generic plan, if there are types of parameters
 CREATE FUNCTION reads(query text, types text, arguments text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -35,7 +35,6 @@ BEGIN
 	END IF;
 	RETURN node || ' ' || index;
 END $$;
-\set ECHO all
 
 CREATE TABLE visits (id integer NOT NULL, person integer NOT NULL, at integer NOT NULL, status integer NOT NULL,
 	amount integer NOT NULL, name text NOT NULL, place integer NOT NULL) WITH (autovacuum_enabled = off);
@@ -87,6 +86,8 @@ INSERT INTO queries (query, types, arguments) VALUES
 	('SELECT count(*), sum(amount) FROM visits WHERE id = 5 AND at >= $1', 'int', '0'),
 	('SELECT count(*), sum(amount) FROM visits WHERE name = ''name 9'' AND at >= $1', 'int', '0'),
 	('SELECT count(*), sum(amount) FROM visits WHERE name = ''name 9'' AND at BETWEEN $1 AND $2', 'int, int', '0, 9');
+\set ECHO all
+
 SELECT query, reads(query, types, arguments) FROM queries ORDER BY n;
 
 -- ranges alone are a node's, and so is what no index but the range's can look up

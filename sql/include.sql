@@ -3,6 +3,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 SET extra_float_digits = 1;
@@ -20,7 +21,6 @@ INSERT INTO t VALUES
 	(9, 9, 9, 9, 1.7976931348623157e308, NULL, NULL, '2000-01-09 00:00+00'),
 	(NULL, 10, 10, 10, 0.1, '2000-01-10', '2000-01-10', '2000-01-10 00:00+00');
 
-\set ECHO none
 CREATE FUNCTION index_only(columns text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	SET LOCAL enable_seqscan = off;
@@ -29,11 +29,12 @@ BEGIN
 	RETURN QUERY EXECUTE format('EXPLAIN (COSTS OFF) SELECT k, %s FROM t ORDER BY k', columns);
 	RETURN QUERY EXECUTE format('SELECT q::text FROM (SELECT k, %s FROM t ORDER BY k) q', columns);
 END $$;
-\set ECHO all
 
 -- built over the rows, and filled by inserts
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (a, b, c, d, e, f, g);
 VACUUM ANALYZE t;
+\set ECHO all
+
 SELECT gpubtree_check('t_k', true);
 SELECT * FROM index_only('a, b, c, d, e, f, g');
 CREATE TABLE copy AS SELECT * FROM t;

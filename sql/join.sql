@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -22,6 +23,8 @@ CREATE FUNCTION prefer_ours() RETURNS void LANGUAGE sql AS $$
 	SELECT set_config(name, 'off', false)
 	FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name
 $$;
+\set ECHO all
+
 SELECT prefer_ours();
 
 \set ECHO none

@@ -1,6 +1,7 @@
 -- Batched joins over indexes with several key columns
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_nestloop = off;
@@ -18,7 +19,6 @@ INSERT INTO jo VALUES (901, 5, 'infinity', 1, -1), (902, 5000000000, '2026-01-02
 VACUUM ANALYZE jc;
 ANALYZE jo;
 
-\set ECHO none
 -- Each query's rows, by our plan and by core's
 CREATE FUNCTION jc_same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE ours text; theirs text; plan text := ''; line text;

@@ -1,6 +1,7 @@
 -- Aggregates over a range for each outer row: LATERAL and scalar subqueries
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET gpubtree.setup_cost = 100;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
@@ -17,7 +18,6 @@ INSERT INTO lat_bins VALUES (2001, NULL, 10, 1), (2002, 10, NULL, 2), (2003, 100
 	(2004, -9223372036854775808, 9223372036854775807, 4);
 VACUUM ANALYZE lat_t, lat_bins;
 
-\set ECHO none
 -- what each form gives, as a digest, with the node and without it
 CREATE FUNCTION lat_same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -43,13 +43,14 @@ BEGIN
 	SET LOCAL gpubtree.enable_subquery = on;
 	RETURN format('%s, %s, batch', substring(ours FROM '^\d+ rows'), CASE WHEN ours = stock THEN 'same' ELSE 'DIFFERENT' END);
 END $$;
-\set ECHO all
 
 -- values that may fail are not computed for rows that a join, which may be hidden, drops, nor where a function does without them
 CREATE TABLE lat_some AS SELECT id FROM lat_bins, generate_series(1, 5) WHERE g <> 0 AND id < 1000;
 ANALYZE lat_some;
 CREATE FUNCTION lat_joined() RETURNS SETOF lat_bins LANGUAGE sql STABLE AS 'SELECT b.* FROM lat_bins b JOIN lat_some USING (id)';
 CREATE FUNCTION lat_pick(boolean, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN $1 THEN $2 END';
+\set ECHO all
+
 SELECT lat_same('WITH b AS (SELECT b.* FROM lat_bins b JOIN lat_some USING (id)) SELECT sum((SELECT count(*) FROM lat_t WHERE k >= b.lo AND k < b.lo + 100 / b.g)) FROM b');
 SELECT lat_same('SELECT sum((SELECT count(*) FROM lat_t WHERE k >= b.lo AND k < b.lo + 100 / b.g)) FROM lat_joined() b');
 SELECT lat_same('SELECT sum((SELECT count(*) FROM lat_t WHERE k >= b.lo AND k < b.lo + 100 / b.g)) FROM lat_bins b WHERE random() < 0');

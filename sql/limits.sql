@@ -3,6 +3,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET max_parallel_workers_per_gather = 0;
@@ -20,7 +21,6 @@ CREATE TABLE totals (id integer PRIMARY KEY, n bigint);
 CREATE TABLE sink (n bigint);
 VACUUM ANALYZE;
 
-\set ECHO none
 CREATE FUNCTION node(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -32,7 +32,6 @@ BEGIN
 	END LOOP;
 	RETURN 'none';
 END $$;
-\set ECHO all
 
 --
 -- Statements
@@ -63,6 +62,8 @@ INSERT INTO statements (statement) VALUES
 	('WITH d AS (DELETE FROM sink RETURNING n) SELECT sum(v) FROM events WHERE k > 10'),
 	('WITH d AS (DELETE FROM sink WHERE n < (SELECT sum(v) FROM events WHERE k > 10) RETURNING n) SELECT * FROM d'),
 	('WITH d AS (INSERT INTO sink SELECT sum(v) FROM events WHERE k > 10 RETURNING n) SELECT * FROM d');
+\set ECHO all
+
 SELECT node(statement), statement FROM statements ORDER BY id;
 
 --

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET datestyle = 'ISO, MDY';
@@ -19,7 +20,6 @@ CREATE INDEX visit_k ON visit USING gpubtree (k) INCLUDE (at, noted, day, v);
 CREATE INDEX visit_at ON visit USING gpubtree (at) INCLUDE (v);
 VACUUM ANALYZE visit;
 
-\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;

@@ -5,6 +5,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET extra_float_digits = 3;
@@ -23,7 +24,6 @@ INSERT INTO spans VALUES (61, NULL, 5, 1), (62, 5, NULL, 2), (63, -9223372036854
 VACUUM ANALYZE flows;
 VACUUM ANALYZE spans;
 
-\set ECHO none
 CREATE FUNCTION node_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -57,6 +57,7 @@ BEGIN
 	RETURN format('%s, %s, %s', node_of(query), split_part(ours, ' ', 1), CASE WHEN ours = plain THEN 'same' ELSE 'DIFFERENT' END);
 END $$;
 \set ECHO all
+
 SELECT set_config(name, 'off', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan,enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
 
 -- what is asked for: sums of one column and of two, all that there is of every column, and columns in another order

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -14,7 +15,6 @@ CREATE TABLE wish (id integer, k bigint);
 INSERT INTO wish SELECT i, i * 7 % 11000 FROM generate_series(1, 3000) i;
 VACUUM ANALYZE item, wish;
 
-\set ECHO none
 CREATE FUNCTION nodes(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -49,7 +49,6 @@ BEGIN
 	little := most < 60e6;
 	RETURN NEXT;
 END $$;
-\set ECHO all
 
 SET cursor_tuple_fraction = 1;
 SET enable_seqscan = off;
@@ -60,7 +59,6 @@ SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.setup_cost = 0;
 
-\set ECHO none
 CREATE FUNCTION all_queries() RETURNS SETOF text LANGUAGE sql AS $$
 	VALUES ('SELECT w.id, i.v FROM wish w JOIN item i ON i.k = w.k'),
 		('SELECT w.id, i.k FROM wish w LEFT JOIN item i ON i.k = w.k'),

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA moments;
 SET search_path = moments, public;
@@ -19,7 +20,6 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 
-\set ECHO none
 -- The rows of a query, each as the texts of its values, in the order of their first columns; or its
 -- error
 CREATE FUNCTION answer(query text) RETURNS json[] LANGUAGE plpgsql AS $$
@@ -80,7 +80,6 @@ CREATE FUNCTION of_pair(y text, x text, tail text DEFAULT '') RETURNS text LANGU
 	FROM unnest(ARRAY['regr_count', 'regr_sxx', 'regr_syy', 'regr_sxy', 'regr_avgx', 'regr_avgy',
 		'regr_slope', 'regr_intercept', 'regr_r2', 'corr', 'covar_pop', 'covar_samp']) f
 $$;
-\set ECHO all
 
 CREATE TABLE m (k int8, g int4, i int4, x float8, y float8, z float8);
 INSERT INTO m SELECT k, k % 13, k * 37 % 101, CASE WHEN k % 7 > 0 THEN 100 * sin(k) END,
@@ -98,6 +97,7 @@ INSERT INTO m VALUES (-1, 1, 1, 4.5, 7, 1), (-2, 2, 2, NULL, NULL, 1), (-2, 2, 2
 	(-14, 1, 1, 'infinity', 0, 1), (-14, 1, 1, 0, 'infinity', 1), (-14, 1, 1, 0, 0, 1);
 CREATE INDEX m_k ON m USING gpubtree (k) INCLUDE (g, i, x, y, z);
 VACUUM ANALYZE m;
+\set ECHO all
 
 SELECT f, compare(format('SELECT %s(y, x) FROM m WHERE k > 0', f))
 FROM unnest(ARRAY['regr_count', 'regr_sxx', 'regr_syy', 'regr_sxy', 'regr_avgx', 'regr_avgy',

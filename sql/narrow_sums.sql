@@ -2,6 +2,7 @@
 \pset format unaligned
 \pset tuples_only on
 \set VERBOSITY terse
+\set ECHO none
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 CREATE TABLE narrow (k int, g int, v float8, w float8);
@@ -10,7 +11,6 @@ INSERT INTO narrow SELECT i, i % 7, (i * 7919 % 100003 - 50000) / 64.0, 1.0 / (i
 CREATE INDEX narrow_index ON narrow USING gpubtree (k) INCLUDE (g, v, w);
 VACUUM ANALYZE narrow;
 
-\set ECHO none
 -- Which sums did the query have, and are its answers those of sums without groups, which are wide?
 CREATE FUNCTION sums(device bool, OUT wide text, OUT differing int8)
 LANGUAGE plpgsql AS $$

@@ -3,6 +3,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET timezone = 'UTC';
 SET enable_bitmapscan = off;
 
@@ -26,6 +27,8 @@ CREATE INDEX b_k ON b (k) INCLUDE (id, v, w, x, y, z);
 CREATE INDEX g_k ON g USING gpubtree (k) INCLUDE (id, v, w, x, y, z);
 INSERT INTO b SELECT id + 10000, k, v, w, x, y, z FROM b WHERE id % 5 < 2;
 INSERT INTO g SELECT id + 10000, k, v, w, x, y, z FROM g WHERE id % 5 < 2;
+\set ECHO all
+
 SELECT gpubtree_check('g_k', true);
 VACUUM ANALYZE b;
 VACUUM ANALYZE g;

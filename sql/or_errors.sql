@@ -3,6 +3,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;
@@ -15,7 +16,6 @@ CREATE TABLE zero (x int4);
 INSERT INTO zero VALUES (0);
 VACUUM ANALYZE points, points_b, zero;
 
-\set ECHO none
 -- The rows as one text, or the error
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

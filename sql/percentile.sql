@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -22,7 +23,6 @@ VACUUM ANALYZE wide, narrow, mixed;
 UPDATE mixed SET k = k + 1 WHERE v % 5 = 0;
 DELETE FROM mixed WHERE v BETWEEN 12000 AND 14000;
 
-\set ECHO none
 CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -50,13 +50,13 @@ CREATE FUNCTION compare(query text) RETURNS text LANGUAGE sql AS $$
 		WHEN answer(query) IS DISTINCT FROM plain_answer(query) THEN 'different'
 		ELSE 'equal' END
 $$;
-\set ECHO all
 
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.setup_cost = 0;
+\set ECHO all
 
 SELECT source, fractions, direction, compare(format('SELECT percentile_disc(%s) WITHIN GROUP (ORDER BY k %s) FROM %s', fractions, direction, source))
 FROM unnest(ARRAY['wide', 'narrow WHERE k IS NOT NULL', 'mixed', 'wide WHERE k BETWEEN 1000 AND 500000', 'wide WHERE k < 0']) source,

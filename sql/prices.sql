@@ -4,10 +4,10 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
-\set ECHO none
 CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -27,7 +27,6 @@ LANGUAGE sql AS $$
 		'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM %s',
 		'SELECT percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY k) FROM %s']) query
 $$;
-\set ECHO all
 -- the heap follows the key, and the same without that
 CREATE TABLE in_order (k integer NOT NULL, v integer) WITH (autovacuum_enabled = off);
 CREATE TABLE at_random (LIKE in_order) WITH (autovacuum_enabled = off);
@@ -36,6 +35,7 @@ INSERT INTO at_random SELECT n * 7919 % 100000, n % 100 FROM generate_series(0, 
 CREATE INDEX in_order_k ON in_order USING gpubtree (k) INCLUDE (v);
 CREATE INDEX at_random_k ON at_random USING gpubtree (k) INCLUDE (v);
 ANALYZE in_order, at_random;
+\set ECHO all
 
 -- one percentile may pay, with a device
 SELECT * FROM choices() WHERE query NOT LIKE '%(0.5)%';

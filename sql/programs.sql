@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA programs;
 SET search_path = programs, public;
@@ -22,6 +23,7 @@ INSERT INTO event
 	FROM generate_series(1, 6000) n;
 CREATE INDEX event_k ON event USING gpubtree (k) INCLUDE (s, i, b, f, d, t, z);
 VACUUM ANALYZE event;
+\set ECHO all
 
 --
 -- Filters

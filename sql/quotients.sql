@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;
@@ -20,7 +21,6 @@ INSERT INTO amount VALUES (4001, 300, NULL, NULL, NULL), (4002, 301, 0, NULL, 0)
 CREATE INDEX amount_k ON amount USING gpubtree (k) INCLUDE (g, s, i, b);
 VACUUM ANALYZE amount;
 
-\set ECHO none
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;

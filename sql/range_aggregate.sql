@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 -- groups come sorted here; join_programs.sql has them hashed
@@ -26,6 +27,7 @@ INSERT INTO shifts SELECT 5 + n, timestamptz '2024-03-01 00:00+00' + n * interva
 	FROM generate_series(1, 300) n;
 VACUUM ANALYZE readings;
 VACUUM ANALYZE shifts;
+\set ECHO all
 
 -- The tables are small: price core's joins out, so that ours is used wherever it can be.
 SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,gpubtree.enable_batchjoin}'::text[]) name;

@@ -3,6 +3,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 -- The tables are small: ours is used wherever it can be.
@@ -21,6 +22,7 @@ SET compare.node = 'Gpubtree(Rank|Percentile)';
 \i :abs_srcdir/sql/common/compare_rows.sql
 -- Equal keys come in the order of an index scan.
 ALTER FUNCTION plain_answer SET enable_sort = off SET enable_bitmapscan = off;
+\set ECHO all
 
 --
 -- Plans

@@ -3,6 +3,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA rows;
 SET search_path = rows, public;
@@ -21,6 +22,7 @@ INSERT INTO event
 	FROM generate_series(1, 4000) n;
 CREATE INDEX event_k ON event USING gpubtree (k) INCLUDE (s, i, b, f, d, t);
 VACUUM ANALYZE event;
+\set ECHO all
 
 -- What EXPLAIN shows: all columns from the index; from the table; a condition that no program tests.
 SELECT plan('SELECT k, i FROM event WHERE k < 3000 AND i = 7');

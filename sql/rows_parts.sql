@@ -3,6 +3,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA rows_parts;
 SET search_path = rows_parts, public;
@@ -14,7 +15,6 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 
-\set ECHO none
 CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -73,12 +73,12 @@ BEGIN
 	CLOSE cursor;
 	RETURN result;
 END $$;
-\set ECHO all
 
 CREATE TABLE part (k integer, v integer, w bigint, u text);
 INSERT INTO part SELECT n, n % 1000, n * 7919::bigint % 100003, 'text ' || n % 13 FROM generate_series(1, 60000) n;
 CREATE INDEX part_k ON part USING gpubtree (k) INCLUDE (v, w);
 VACUUM ANALYZE part;
+\set ECHO all
 
 -- A few rows need a few leaves, whether the planner expects them or not; all rows need all leaves.
 SELECT done_by('SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3 LIMIT 10', 'Matches', 'Leaves Done by CPU');

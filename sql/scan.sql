@@ -5,13 +5,13 @@
 -- batched joins are for join.sql
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET gpubtree.enable_batchjoin = off;
 SET client_min_messages = warning;
 SET enable_seqscan = off;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_aggregate = off;
 
-\set ECHO none
 -- The rows of a query, in the order they come, on both tables; $T is the table.
 CREATE FUNCTION same(query text, scan text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -48,7 +48,6 @@ BEGIN
 	EXECUTE format('CREATE INDEX ON stock USING btree (k %s) INCLUDE (v, w, f)', ordering);
 	EXECUTE format('CREATE INDEX ON ours USING gpubtree (k %s) INCLUDE (v, w, f) WITH (fillfactor = 20)', ordering);
 END $$;
-\set ECHO all
 
 CREATE TABLE conditions (number int GENERATED ALWAYS AS IDENTITY, integers text, dates text);
 INSERT INTO conditions (integers, dates) VALUES
@@ -82,7 +81,6 @@ INSERT INTO conditions (integers, dates) VALUES
 
 SET timezone = 'UTC';
 
-\set ECHO none
 -- Runs all conditions with all scans; shows each plan and count only for the first type.
 CREATE FUNCTION run(family text, ordering text, reverse text) RETURNS TABLE (number int, condition text, forward text, backward text, bitmap text, plain text)
 LANGUAGE sql AS $$

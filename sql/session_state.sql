@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
@@ -21,7 +22,6 @@ INSERT INTO day_visit SELECT date '2010-01-01' + n, n FROM generate_series(1, 30
 CREATE INDEX day_visit_d ON day_visit USING gpubtree (d) INCLUDE (v);
 VACUUM ANALYZE visit, old_visit, day_visit;
 
-\set ECHO none
 CREATE FUNCTION plain(is_plain boolean) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM set_config('gpubtree.enable_bucketaggregate', (NOT is_plain)::text, true);

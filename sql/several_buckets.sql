@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
@@ -25,6 +26,7 @@ DELETE FROM readings WHERE v BETWEEN 30000 AND 33000;
 SET compare.node = 'GpubtreeBucketAggregate';
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
+\set ECHO all
 
 SELECT * FROM plan('SELECT date_trunc(''day'', ts) AS day, count(*), sum(v) FROM readings WHERE tenant = 1 AND ts >= ''2026-01-02'' GROUP BY 1 ORDER BY 1 LIMIT 2');
 SELECT date_trunc('day', ts) AS day, count(*), sum(v) FROM readings WHERE tenant = 1 AND ts >= '2026-01-02' GROUP BY 1 ORDER BY 1 LIMIT 2;

@@ -1,6 +1,7 @@
 -- Indexes with several key columns: what fits, NULLs, conditions on each column, order, and DDL
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET enable_seqscan = off;
 SET enable_incremental_sort = off;
 SET enable_bitmapscan = off;
@@ -15,6 +16,8 @@ INSERT INTO sc SELECT 5, d, 1, true, 7 FROM unnest(ARRAY[NULL, 'infinity', '-inf
 CREATE INDEX sc_ad ON sc USING gpubtree (a, d) INCLUDE (v);
 CREATE INDEX sc_sdo ON sc USING gpubtree (s DESC, o NULLS FIRST, d DESC NULLS LAST);
 CREATE INDEX sc_expression ON sc USING gpubtree (o, (v % 7));
+\set ECHO all
+
 SELECT gpubtree_check('sc_ad', true), gpubtree_check('sc_sdo', true), gpubtree_check('sc_expression', true);
 VACUUM ANALYZE sc;
 

@@ -12,7 +12,6 @@ BEGIN
 	END LOOP;
 	RETURN coalesce(nullif(trim(nodes), ''), 'none');
 END $$;
-\set ECHO all
 CREATE TABLE one_key (ts timestamptz NOT NULL, tenant int4 NOT NULL, v int4);
 INSERT INTO one_key SELECT timestamptz '2026-01-01' + i / 1000 * interval '1 hour', i % 5, i FROM generate_series(1, 50000) i;
 CREATE TABLE two_keys AS SELECT * FROM one_key;
@@ -25,6 +24,8 @@ SET enable_bitmapscan = off;
 SET enable_nestloop = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
+\set ECHO all
+
 SELECT n, node, nodes_of(format(query, 'one_key')) AS one_key, nodes_of(format(query, 'two_keys')) AS two_keys FROM (VALUES
 	(4, 'GpubtreeScan, each key once', 'SELECT DISTINCT ON (ts) ts, v FROM %s ORDER BY ts'),
 	(5, 'GpubtreeScan, the last of each group', 'SELECT DISTINCT ON (tenant) tenant, ts, v FROM %s ORDER BY tenant, ts DESC'),

@@ -3,6 +3,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET timezone = 'UTC';
 SET enable_seqscan = off;
 SET enable_incremental_sort = off;
@@ -26,6 +27,8 @@ CREATE INDEX t_srd ON t USING gpubtree (s NULLS FIRST, r, d DESC) INCLUDE (v);
 CREATE INDEX t_pp ON t USING gpubtree (p, p DESC NULLS LAST);
 CREATE INDEX t_expression ON t USING gpubtree (a, ((v / 4.0)::numeric(6, 1)));
 VACUUM ANALYZE t;
+\set ECHO all
+
 SELECT c, key_width, gpubtree_check(c, true) FROM unnest('{t_ap,t_pd,t_qsp,t_srd,t_pp,t_expression}'::regclass[]) c, gpubtree_metap(c) ORDER BY c::text;
 SELECT itemoffset, key FROM gpubtree_page_items('t_qsp', 1) LIMIT 2;
 

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
@@ -27,6 +28,7 @@ DELETE FROM readings WHERE v BETWEEN 30000 AND 33000;
 SET compare.node = 'Gpubtree(Rank|Percentile)';
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
+\set ECHO all
 
 --
 -- Pages

@@ -1,6 +1,7 @@
 -- Index scans that skip: conditions on later columns, without a single value of the first one
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.enabled = off;
@@ -13,7 +14,6 @@ INSERT INTO sk SELECT i % 10 * 1000, NULL, i FROM generate_series(1, 50) i;
 CREATE INDEX sk_tt ON sk USING gpubtree (tenant, ts) INCLUDE (v);
 VACUUM ANALYZE sk;
 
-\set ECHO none
 -- How many index and map pages an index-only scan reads: at most "most", or else how many
 CREATE FUNCTION sk_pages(query text, most int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE plan json;
@@ -28,6 +28,7 @@ BEGIN
 		ELSE 'reads ' || (plan ->> 'Shared Hit Blocks')::int + (plan ->> 'Shared Read Blocks')::int END);
 END $$;
 \set ECHO all
+
 SELECT pg_relation_size('sk_tt') / current_setting('block_size')::int > 250 AS many_pages;
 
 -- a range of the second column: some pages for each tenant

@@ -3,6 +3,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA spellings;
 SET search_path = spellings, public;
@@ -29,6 +30,7 @@ CREATE INDEX moment_z ON moment USING gpubtree (z) INCLUDE (v);
 CREATE INDEX moment_d ON moment USING gpubtree (d DESC NULLS LAST) INCLUDE (v);
 CREATE INDEX moment_i ON moment USING gpubtree (i) INCLUDE (v);
 VACUUM ANALYZE moment;
+\set ECHO all
 
 -- One range, no filter
 SELECT * FROM plan($$SELECT count(*), sum(v) FROM moment WHERE t::date = '2024-10-27'$$);

@@ -1,6 +1,7 @@
 -- Scalar subqueries that aggregate a range for each row: the finished plan gets a node above the one that evaluates them
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET gpubtree.setup_cost = 100;
 SET gpubtree.batch_setup_cost = 20;
 SET max_parallel_workers_per_gather = 0;
@@ -13,7 +14,6 @@ INSERT INTO sub_b SELECT i, i * 7 % 9000, i * 7 % 9000 + 50, i % 5 FROM generate
 CREATE TABLE sub_few AS SELECT id FROM sub_b WHERE g <> 0 AND id < 1900;
 VACUUM ANALYZE sub_t, sub_b, sub_few;
 
-\set ECHO none
 -- digests of what a query gives with the node and without it, errors included, and how many nodes the plan has
 CREATE FUNCTION sub_digest(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
@@ -16,6 +17,8 @@ END $$;
 -- The tables are small: ours is used wherever it can be, and the device whenever it can be.
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
+\set ECHO all
+
 SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
 
 CREATE TABLE events (k bigint NOT NULL, v integer);

@@ -2,6 +2,7 @@
 
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE DOMAIN title AS text;
 CREATE TABLE sold (k integer, site smallint, product text, note varchar(20), shop char(5),
 	loose bpchar, named title, raw bytea, v integer);
@@ -20,7 +21,6 @@ INSERT INTO sold VALUES (20001, 1, '!', '!', '!', '!', '!', '', 1), (20002, 1, '
 DELETE FROM sold WHERE k > 20000;
 VACUUM ANALYZE sold;
 SET enable_seqscan = off;
-\set ECHO none
 CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	node text;
@@ -44,6 +44,7 @@ BEGIN
 END
 $$;
 \set ECHO all
+
 EXPLAIN (COSTS OFF)
 SELECT site, min(product), max(product) FILTER (WHERE v < 10), min(note), sum(v)
 FROM sold WHERE k < 15000 GROUP BY site ORDER BY site;

@@ -2,6 +2,7 @@
 
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE DOMAIN title AS text;
 CREATE TABLE sold (t timestamp, k integer, site smallint, product text, note varchar(20), shop char(5),
 	loose bpchar, named title, raw bytea, v integer);
@@ -34,7 +35,6 @@ SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
 
-\set ECHO none
 CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	node text;

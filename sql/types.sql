@@ -7,10 +7,10 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
-\set ECHO none
 CREATE FUNCTION run(query text, how text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	answer text;
@@ -75,12 +75,13 @@ BEGIN
 	END LOOP;
 	RETURN format('%s compared%s', compared, wrong);
 END $$;
-\set ECHO all
 
 -- int2
 CREATE TABLE t_int2 (k int2);
 INSERT INTO t_int2 VALUES (-32768), (-32767), (-1), (0), (0), (1), (32766), (32767),
 	(NULL), (NULL);
+\set ECHO all
+
 SELECT compare_all('t_int2', ARRAY['(-32768)::int2', '0::int2', '32767::int2',
 	'(-32769)', '(-32768)', '(-1)', '0', '1', '32767', '32768', '2147483647',
 	'(-9223372036854775808)', '(-32768)::int8', '0::int8', '32768::int8',

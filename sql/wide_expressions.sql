@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), b numeric(38), d numeric(12, 3), g int, i int);
 -- NaN is in group 3 alone, and of n and d; group 5 has no values of n.  b is next to the limits of 128 bits.
 INSERT INTO wide SELECT
@@ -22,7 +23,6 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, b, d, g);
 VACUUM ANALYZE wide;
 
-\set ECHO none
 -- The answer of our node, or of a sequential scan; "gives_up" says whether the node is to leave it to core's plan.
 CREATE FUNCTION answer(query text, ours bool, gives_up bool DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -61,7 +61,6 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-\set ECHO all
 
 -- the variance family, with NaN and without
 CREATE TABLE variances AS SELECT format('%s(%s)', f, c) t
@@ -110,6 +109,8 @@ CREATE TABLE conditions AS SELECT format('%s %s %s', v, o, w) c
 UNION ALL SELECT unnest(ARRAY['n + 1 IN (1, 1.25, 5.5, 1e40)', 'n * 2 NOT IN (0, NULL)', 'm - 1 = ANY (''{}'')', 'n + 1 IS NULL', 'NOT (m > n AND d < n)',
 	'n BETWEEN m AND m + 5', 'n BETWEEN d AND 100', 'CASE WHEN n > d THEN m + 1 > n ELSE i > 9 END', 'CASE WHEN n = ''NaN'' THEN i > 50 ELSE n + 1 > 2 END',
 	'(m, n) < (0, 5)', 'n < 5 OR n + 1 > 100', 'CASE WHEN b > 0 THEN false ELSE -b - 1 > 0 END', 'm + 1 > 0 IS NOT TRUE']);
+\set ECHO all
+
 SELECT count(*) > 150 AS many FROM conditions;
 SELECT c, d FROM conditions, differs('count(*), sum(i), max(i)', c) d;
 SELECT c, d FROM conditions, differs('count(*), sum(i), max(i), sum(m) FILTER (WHERE ' || c || ')', 'g <> 3 AND (' || c || ')', false) d

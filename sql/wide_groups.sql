@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE DOMAIN token AS uuid;
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), u uuid, d token, g int, i int, f float8);
 -- The upper halves of m, and the lower ones, occur with several others; u has values that differ in one half alone.
@@ -23,7 +24,6 @@ CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, u, d, g, f);
 VACUUM ANALYZE wide;
 SET gpubtree.setup_cost = 0;
 
-\set ECHO none
 CREATE FUNCTION answer(query text, ours bool) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -51,10 +51,10 @@ DECLARE
 BEGIN
 	RETURN CASE WHEN ours <> core THEN rows || ': ' || left(ours, 300) || ' instead of ' || left(core, 300) END;
 END $$;
-\set ECHO all
 CREATE VIEW columns AS SELECT unnest('{n,m,z,u,d}'::text[]) c;
 CREATE TABLE conditions AS SELECT unnest('{i BETWEEN 10 AND 1400,i > 5 AND n < 100,i > 5 AND u IS NULL,i > 5 AND i % 5000 = 4999,
 	i > 90 AND i % 2000 BETWEEN 100 AND 103,i > 5 AND n <> ''NaN'' AND m > 0}'::text[]) w;
+\set ECHO all
 
 -- groups by one column, with aggregates, FILTER and HAVING; DISTINCT
 SELECT differs(format('SELECT %s, count(*), sum(i), min(n), max(m), avg(z), sum(m) FILTER (WHERE i %% 3 = 0)

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET timezone = 'UTC';
 CREATE TABLE b (id int, u uuid, i interval, z timetz, n int);
 INSERT INTO b SELECT n, md5(n::text)::uuid, make_interval(months => n % 7 - 3, days => n * 31 % 90 - 30,
@@ -30,6 +31,8 @@ INSERT INTO b SELECT id + 10000, u, i, z, n FROM b WHERE id % 3 = 0;
 INSERT INTO g SELECT id + 10000, u, i, z, n FROM g WHERE id % 3 = 0;
 DELETE FROM b WHERE id % 10 = 7;
 DELETE FROM g WHERE id % 10 = 7;
+\set ECHO all
+
 SELECT gpubtree_check('g_k', true);
 VACUUM ANALYZE b;
 VACUUM ANALYZE g;

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE TABLE b (id int, k numeric(38, 10), v numeric(38), w numeric(25, -5), x numeric(3, 30),
 	y numeric(19, 19), z numeric(12, 2));
 INSERT INTO b SELECT n, CASE WHEN n % 7 > 0 THEN (n - 1000) * 123456789012345678901.0123456789 / 8 END,
@@ -27,6 +28,8 @@ CREATE INDEX b_k ON b (k) INCLUDE (id, v, w, x, y, z);
 CREATE INDEX g_k ON g USING gpubtree (k) INCLUDE (id, v, w, x, y, z);
 INSERT INTO b SELECT id + 10000, k, v, w, x, y, z FROM b WHERE id % 5 < 2;
 INSERT INTO g SELECT id + 10000, k, v, w, x, y, z FROM g WHERE id % 5 < 2;
+\set ECHO all
+
 SELECT gpubtree_check('g_k', true);
 VACUUM ANALYZE b;
 VACUUM ANALYZE g;

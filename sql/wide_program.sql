@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE TABLE wide (u uuid, n numeric(38, 10), w uuid, m numeric(30), i int);
 -- Values that differ in one half alone, and have its highest bit; NaN, the bounds, and NULLs
 INSERT INTO wide SELECT
@@ -21,7 +22,6 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (u, n, w, m);
 VACUUM ANALYZE wide;
 
-\set ECHO none
 CREATE FUNCTION answer(query text, ours bool) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -47,7 +47,6 @@ DECLARE
 BEGIN
 	RETURN CASE WHEN ours <> core THEN ours || ' instead of ' || core END;
 END $$;
-\set ECHO all
 
 CREATE TABLE conditions (c text);
 INSERT INTO conditions
@@ -70,6 +69,8 @@ UNION ALL SELECT unnest(ARRAY['n IN (0, 0.25, 1.5, 1e-30)', 'n NOT IN (0, 0.25)'
 	'u < w', 'u >= w', 'u <> w OR n > 1', 'u IS DISTINCT FROM w', 'n IS DISTINCT FROM 0.25',
 	'u IS NOT DISTINCT FROM ''ffffffff-0000-0000-ffff-ffff00000000''', 'NOT (m > 5 AND w IS NULL)',
 	'''80000000-0000-0000-7fff-ffff00000001'' < u', '5 >= n', 'CASE WHEN n = ''NaN'' THEN i > 50 ELSE u > w END']);
+\set ECHO all
+
 SELECT count(*) > 300 AS many FROM conditions;
 SELECT c, differs(c) FROM conditions WHERE differs(c) IS NOT NULL;
 

@@ -4,6 +4,7 @@
 --
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), b numeric(38), u uuid, g int, i int);
 -- NaN is in group 3 alone, and group 5 has no values.  b is so large that sums of it have more than 128 bits.
 INSERT INTO wide SELECT
@@ -22,7 +23,6 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, b, u, g);
 VACUUM ANALYZE wide;
 
-\set ECHO none
 CREATE FUNCTION answer(query text, ours bool) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -57,7 +57,6 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-\set ECHO all
 
 CREATE TABLE targets (t text);
 INSERT INTO targets SELECT format('%s(%s)', f, c) FROM unnest('{sum,avg,count,min,max}'::text[]) f,
@@ -80,6 +79,8 @@ DECLARE
 BEGIN
 	RETURN CASE WHEN ours = core THEN 'same' ELSE left(ours, 300) || ' instead of ' || left(core, 300) END;
 END $$;
+\set ECHO all
+
 SELECT same(format('SELECT string_agg(q::text, E''\n'' ORDER BY a, b) FROM (SELECT %s, min(n), max(n), min(m), max(m), max(b), sum(b), avg(n)
 		FROM wide WHERE i > 5 GROUP BY 1, 2 OFFSET 0) q', g))
 	FROM unnest('{"i % 997 a, i % 2 b","i / 3 a, g % 2 b","g a, i % 7 b"}'::text[]) g;

@@ -2,6 +2,7 @@
 -- and what takes the rows, beside core's answer.
 \pset format unaligned
 \pset tuples_only on
+\set ECHO none
 SET datestyle = 'ISO';
 CREATE TABLE sold (k bigint, at timestamptz NOT NULL, v int, w int, big bigint, f float8,
 	n numeric(9,2), small smallint, d date);
@@ -17,7 +18,6 @@ SET enable_seqscan = off;
 SET enable_indexonlyscan = off;
 SET max_parallel_workers_per_gather = 0;
 
-\set ECHO none
 -- The rows of a query with our node and without: how many there are, and whether they are the same.
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Functions that compare a query's answer with the ordinary plan's.  A test names the node that is
 -- to answer, a regular expression, and includes this file:
 --
@@ -7,6 +6,7 @@
 --	\i :abs_srcdir/sql/common/compare.sql
 --
 -- The order of rows does not matter; compare_rows.sql is for queries where it does.
+
 -- The plan of a query, line by line
 CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
@@ -50,4 +50,3 @@ BEGIN
 	END IF;
 	RETURN CASE WHEN length(ours) < 180 THEN ours ELSE left(ours, 40) || ' ... ' || length(ours) || ' ' || md5(ours) END;
 END $$;
-\set ECHO all

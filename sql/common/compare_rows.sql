@@ -1,4 +1,3 @@
-\set ECHO none
 -- Functions that compare a query's rows, in their order, with those of a plan without our nodes.  A
 -- test includes this file as it includes compare.sql.
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -34,4 +33,3 @@ BEGIN
 	END IF;
 	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
 END $$;
-\set ECHO all

@@ -318,10 +318,7 @@ for my $name (sort keys %damage)
 
 	$bytes = $sound;
 	$harm->();
-	open(my $handle, '+<', $file) or die "$!";
-	binmode $handle;
-	print $handle $bytes;
-	close $handle;
+	write_pages($file);
 	$node->start;
 	my ($ret, $out, $err) = $node->psql('postgres', "SELECT gpubtree_check('d_k', false)");
 	like($err, $message, "$name: the check");

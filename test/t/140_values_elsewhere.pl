@@ -120,10 +120,7 @@ $node->stop;
 my $sound = slurp_file($file);
 $bytes = $sound;
 set_field(1, 'low_tie', 0);
-open(my $handle, '+<', $file) or die "$!";
-binmode $handle;
-print $handle $bytes;
-close $handle;
+write_pages($file);
 $node->start;
 for my $query (@queries[0 .. 3], "SELECT gpubtree_check('t_k', false)")
 {

@@ -64,13 +64,14 @@ BEGIN
 	END LOOP;
 	RETURN found;
 END $$;
+-- A statement's rows, and the names of their columns
 CREATE FUNCTION answer(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line record;
 	lines text[];
 BEGIN
 	FOR line IN EXECUTE statement LOOP
-		lines := lines || line::text;
+		lines := lines || row_to_json(line)::text;
 	END LOOP;
 	RETURN cardinality(lines) || ' rows ' || md5(lines::text);
 END $$;

@@ -2,6 +2,9 @@
 -- Range aggregates: the answers, the plans, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -16,58 +19,18 @@ SET enable_bitmapscan = off;
 -- for each outer row: see lateral.sql
 SET gpubtree.enable_rangeaggregate = off;
 
--- The plan of a query, one line for each node or property.
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql
-	SET gpubtree.batch_setup_cost = 20 AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-
--- Is the query answered by our node; and would it be of the planner's own accord?
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line LIKE '%GpubtreeAggregate%') FROM plan(query) line
-$$;
+SET compare.node = 'GpubtreeAggregate';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare.sql
+-- plans are those for the price of a batch
+ALTER FUNCTION plan SET gpubtree.batch_setup_cost = 20;
+-- Would the node be chosen of the planner's own accord?
 CREATE FUNCTION is_chosen(query text) RETURNS boolean LANGUAGE sql
 	SET gpubtree.setup_cost = 100 SET enable_seqscan = on SET enable_indexscan = on
 	SET enable_indexonlyscan = on SET enable_bitmapscan = on
 AS $$
 	SELECT is_ours(query)
 $$;
-
--- The query's one row as text, or its error.
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT (q.*)::text FROM (%s) q', query) INTO result;
-	RETURN result;
-EXCEPTION WHEN OTHERS THEN
-	RETURN 'ERROR: ' || sqlerrm;
-END $$;
-
--- The same from a sequential scan.
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enable_aggregate = off SET enable_seqscan = on
-AS $$
-	SELECT answer(query)
-$$;
-
--- Our answer if our node was used and the plain plan agrees.
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text;
-	plain text;
-BEGIN
-	IF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	ours := answer(query);
-	plain := plain_answer(query);
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN ours;
-END $$;
 
 --
 -- Every aggregate of every type, with NULLs
@@ -87,9 +50,11 @@ INSERT INTO readings
 	FROM generate_series(1, 4000) n;
 CREATE INDEX readings_k ON readings USING gpubtree (k) INCLUDE (s, i, b, f, d, t, z);
 VACUUM ANALYZE readings;
+\set ECHO all
 
 SELECT * FROM plan('SELECT count(*), sum(i), avg(b) FROM readings WHERE k BETWEEN 100 AND 900');
 
+\set ECHO none
 CREATE FUNCTION each_aggregate(condition text) RETURNS TABLE (aggregates text, result text)
 LANGUAGE sql AS $$
 	SELECT a, compare(format('SELECT %s FROM readings %s', a, condition))
@@ -100,6 +65,7 @@ LANGUAGE sql AS $$
 		'count(*), min(k), min(s), min(i), min(b), min(f), min(d), min(t), min(z)',
 		'count(*), max(k), max(s), max(i), max(b), max(f), max(d), max(t), max(z)']) a
 $$;
+\set ECHO all
 SELECT * FROM each_aggregate('WHERE k BETWEEN 100 AND 900');
 SELECT * FROM each_aggregate('WHERE k < -500');
 SELECT * FROM each_aggregate('WHERE k IS NULL');
@@ -129,6 +95,7 @@ ROLLBACK;
 -- Every key type, order of NULLs and operator, cross-type operands included.
 -- Counts the comparisons, and shows those that failed.
 --
+\set ECHO none
 CREATE FUNCTION sweep(key_type text, key_value text, operands text[])
 RETURNS TABLE (compared bigint, failed text[]) LANGUAGE plpgsql AS $$
 DECLARE
@@ -170,6 +137,7 @@ BEGIN
 	END LOOP;
 	RETURN NEXT;
 END $$;
+\set ECHO all
 
 SELECT * FROM sweep('smallint', '(n * 37 % 3000 - 1500)::smallint',
 	ARRAY['(-700)::smallint', '12::integer', '900::bigint', '40000', '(-9000000000000000000)', '32767::smallint']);
@@ -283,6 +251,7 @@ EXPLAIN (COSTS OFF) SELECT count(*) FROM readings;
 EXPLAIN (COSTS OFF) SELECT sum(i) FROM readings WHERE k IS NULL;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT sum(i) + 1 FROM readings r WHERE 5 < r.k AND r.k < 7;
 EXPLAIN (COSTS OFF, FORMAT json) SELECT sum(i) FROM readings WHERE k > 5;
+\set ECHO none
 -- what the node counts, less what depends on the device
 CREATE FUNCTION analyzed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -292,6 +261,7 @@ BEGIN
 		RETURN NEXT regexp_replace(line, '(Engine|Heap [A-Za-z ]*|Leaves [A-Za-z ]*|Blocks [A-Za-z ]*): .*', '\1: …');
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT analyzed('SELECT count(*) FROM readings WHERE k BETWEEN 100 AND 900');
 -- one of them alone is a matter for one descent of the index
 SET enable_indexonlyscan = on;

@@ -2,48 +2,15 @@
 -- key = ANY (array): under aggregates as one batch, and in the index scan itself.
 -- Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line LIKE '%GpubtreeAggregate%') FROM plan(query) line
-$$;
-
--- The query's one row as text, or its error; the same from a sequential scan
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT (q.*)::text FROM (%s) q', query) INTO result;
-	RETURN result;
-EXCEPTION WHEN OTHERS THEN
-	RETURN 'ERROR: ' || sqlerrm;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enable_aggregate = off SET enable_seqscan = on SET enable_indexscan = off
-	SET enable_indexonlyscan = off SET enable_bitmapscan = off
-AS $$
-	SELECT answer(query)
-$$;
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text;
-	plain text;
-BEGIN
-	IF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	ours := answer(query);
-	plain := plain_answer(query);
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN ours;
-END $$;
+SET compare.node = 'GpubtreeAggregate';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare.sql
 -- What is counted; the engine depends on the device, the leaves on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -63,6 +30,7 @@ INSERT INTO stock SELECT CASE WHEN n % 40 <> 0 THEN (n * 7919) % 5000 - 500 END,
 	FROM generate_series(1, 20000) n;
 CREATE INDEX stock_k ON stock USING gpubtree (k) INCLUDE (price, amount, weight);
 VACUUM ANALYZE stock;
+\set ECHO all
 
 --
 -- Plans: few keys that are known are an index scan; many are a batch [prices.sql], and keys that are not known.
@@ -158,6 +126,7 @@ INSERT INTO kinds SELECT n, n - 200, n * 3, date '2024-01-01' + n, timestamp '20
 INSERT INTO kinds (n) VALUES (0);
 INSERT INTO kinds VALUES (0, -32768, -2147483648, '-infinity', '-infinity', '-infinity'),
 	(0, 32767, 2147483647, 'infinity', 'infinity', 'infinity');
+\set ECHO none
 CREATE FUNCTION each_order(name text, conditions text[]) RETURNS TABLE (way text, result text) LANGUAGE plpgsql AS $$
 DECLARE
 	condition text;
@@ -172,6 +141,7 @@ BEGIN
 		DROP INDEX kinds_k;
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT * FROM each_order('i2', '{"= ANY (''{1,2,32767,-32768,NULL}''::int2[])","= ANY (''{1,2,32768,-99999}''::int4[])","= ANY (''{5,4294967297}''::int8[])"}');
 SELECT * FROM each_order('i4', '{"= ANY (''{3,6,7}''::int2[])","= ANY (''{3,2147483647,-2147483648,9}'')","= ANY (''{9,4294967299,-4294967299}''::int8[])"}');
 SELECT * FROM each_order('d', '{"= ANY (''{2024-01-05,infinity,-infinity,2024-01-06}'')","= ANY (''{2024-01-05,2024-01-06 12:00,infinity}''::timestamp[])","= ANY (''{2024-01-05,-infinity}''::timestamptz[])"}');

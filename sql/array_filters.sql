@@ -3,6 +3,9 @@
 -- that are known, parameters, subqueries; NULLs; more elements than a program has room for.
 -- Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_scan = on;
@@ -68,6 +71,8 @@ END $$;
 CREATE FUNCTION numbers(n integer) RETURNS integer[] LANGUAGE sql IMMUTABLE AS 'SELECT array_agg(i) FROM generate_series(1, n) i';
 
 PREPARE wanted(int[]) AS SELECT count(*), sum(k) FROM item WHERE k > 5 AND i = ANY ($1);
+\set ECHO all
+
 EXPLAIN (COSTS OFF) EXECUTE wanted('{1,2}');
 EXECUTE wanted('{1,2,299,1,NULL}');
 EXECUTE wanted('{}');

@@ -2,6 +2,9 @@
 -- Aggregates by buckets of a key: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
@@ -20,41 +23,11 @@ INSERT INTO daily SELECT date '2022-01-01' + n / 10, n FROM generate_series(1, 8
 CREATE INDEX daily_d ON daily USING gpubtree (d NULLS FIRST) INCLUDE (v);
 VACUUM ANALYZE trip, num, daily;
 
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line LIKE '%GpubtreeBucketAggregate%') FROM plan(query) line
-$$;
--- Rows in their order as one text, and the same from core's plans
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, '';'')), ''-'') FROM (%s) q', query) INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enable_bucketaggregate = off SET enable_hashagg = on SET enable_sort = on
-AS $$
-	SELECT answer(query)
-$$;
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text;
-	plain text;
-BEGIN
-	IF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	ours := answer(query);
-	plain := plain_answer(query);
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
-END $$;
+SET compare.node = 'GpubtreeBucketAggregate';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare_rows.sql
+-- core's plans, grouping in any way
+ALTER FUNCTION plain_answer SET enable_hashagg = on SET enable_sort = on;
 -- what is counted; the engine depends on the device, the leaves on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -66,6 +39,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 
 --
 -- Plans

@@ -2,6 +2,9 @@
 -- Buckets in the reverse order of an index: the plans, the answers, and how little a LIMIT reads.
 -- Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
@@ -76,6 +79,7 @@ END $$;
 -- The tables are small: price core's plans out.
 SET enable_hashagg = off;
 SET enable_sort = off;
+\set ECHO all
 
 --
 -- Plans, and what is read
@@ -88,7 +92,9 @@ EXPLAIN (COSTS OFF) SELECT k / 1000, count(*) FROM num GROUP BY 1 ORDER BY 1 LIM
 EXPLAIN (COSTS OFF) SELECT date_trunc('day', at), count(*) FROM trip GROUP BY 1 ORDER BY 1 DESC NULLS LAST;
 EXPLAIN (COSTS OFF) SELECT date_trunc('day', at), count(*) FROM trip WHERE at IS NOT NULL GROUP BY 1 ORDER BY 1 DESC NULLS LAST;
 -- the rows of a child come in no order
+SET enable_sort = on;
 EXPLAIN (COSTS OFF) SELECT date_trunc('month', at), sum(fare + 1) FROM trip GROUP BY 1 ORDER BY 1 DESC;
+SET enable_sort = off;
 
 --
 -- Answers

@@ -2,56 +2,23 @@
 -- GpubtreeBucketAggregate with programs: filters, FILTER, expressions, further groups, and the
 -- ordinary plan as a child.  Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 CREATE SCHEMA buckets_programs;
 SET search_path = buckets_programs, public;
 SET timezone = 'America/New_York';
 
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line LIKE '%GpubtreeBucketAggregate%') FROM plan(query) line
-$$;
--- The query's rows in one text, in any order, or its error
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT string_agg(r, '' '' ORDER BY r COLLATE "C") FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
-	RETURN coalesce(result, 'no row');
-EXCEPTION WHEN data_exception THEN
-	RETURN 'ERROR: ' || sqlerrm;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS $$
-	SELECT answer(query)
-$$;
--- The answer of our node, shortened, if the ordinary plan has the same.  Ordinary plans are dear, so
--- that the node is chosen wherever it can be.
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql
-	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
-	SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off
-AS $$
-DECLARE
-	ours text;
-	plain text;
-BEGIN
-	IF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	ours := answer(query);
-	plain := plain_answer(query);
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN CASE WHEN length(ours) < 100 THEN ours ELSE left(ours, 40) || ' ... ' || length(ours) || ' ' || md5(ours) END;
-END $$;
+SET compare.node = 'GpubtreeBucketAggregate';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare.sql
+ALTER FUNCTION compare SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off;
 -- Lines of EXPLAIN ANALYZE that depend neither on the device nor on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql
 	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
-	SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off
+	SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off SET enable_hashagg = off
 AS $$
 DECLARE
 	line text;
@@ -86,6 +53,9 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.enable_aggregate = off;
+SET enable_hashagg = off;
+\set ECHO all
+
 -- no child: nothing can go wrong, so buckets come one after the other, in order
 EXPLAIN (COSTS OFF) SELECT date_trunc('day', at) AS day, count(*), max(cpu) FROM reading WHERE host = 3 AND at >= '2023-10-25' GROUP BY 1 ORDER BY 1;
 EXPLAIN (COSTS OFF, VERBOSE) SELECT date_trunc('day', at) AS day, count(*) FILTER (WHERE cpu > 50) + 1 FROM reading
@@ -105,6 +75,7 @@ RESET enable_indexscan;
 RESET enable_indexonlyscan;
 RESET enable_bitmapscan;
 RESET gpubtree.enable_aggregate;
+RESET enable_hashagg;
 
 --
 -- Answers
@@ -208,6 +179,7 @@ SET enable_bitmapscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET gpubtree.enable_aggregate = off;
+SET enable_hashagg = off;
 EXPLAIN (COSTS OFF) EXECUTE by_unit('year', 3000);
 EXPLAIN (COSTS OFF) EXECUTE by_unit_and('year', 3000);
 EXECUTE by_unit('year', 3000);
@@ -235,6 +207,7 @@ RESET enable_bitmapscan;
 RESET enable_indexscan;
 RESET enable_indexonlyscan;
 RESET gpubtree.enable_aggregate;
+RESET enable_hashagg;
 
 -- results that do not come in order
 SET timezone = 'America/St_Johns';

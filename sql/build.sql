@@ -2,6 +2,9 @@
 -- Building an index: contents, sizes, options, what is refused.  Every index built is
 -- compared with its table, entry by entry.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_aggregate = off;
@@ -44,9 +47,13 @@ END $$;
 -- All INCLUDE types, with NULLs
 CREATE INDEX built_index ON built USING gpubtree (k) INCLUDE (a, b, c, d, e, f, g);
 VACUUM ANALYZE built;
+\set ECHO all
+
 SELECT same_rows('k, a, b, c, d, e, f, g');
 SELECT gpubtree_check('built_index', true);
+\pset tuples_only off
 \d built_index
+\pset tuples_only on
 DROP INDEX built_index;
 
 -- The smallest memory: the sort spills

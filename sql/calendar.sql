@@ -2,6 +2,9 @@
 -- Programs that add months, days and times to dates and timestamps: ends of months, leap years,
 -- the ends of the range, zones whose offset changes.  Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;
@@ -59,7 +62,11 @@ BEGIN
 	RETURN coalesce(node, 'ordinary plan') || ', equal, ' || split_part(ours, ' ', 1) || ' rows' || gave_up;
 END $$;
 
+SET enable_hashagg = off;
+\set ECHO all
+
 EXPLAIN (COSTS OFF) SELECT t + interval '1 month', count(*) FROM moment WHERE k < 5000 GROUP BY 1;
+RESET enable_hashagg;
 SELECT t, t + interval '1 month' AS month, t - interval '1 year 1 month' AS back, d + interval '1 month' AS of_date FROM moment WHERE k < 100000 AND (t + interval '1 month')::date = '2024-02-29' AND extract(hour FROM t) > 11 ORDER BY t;
 SELECT max(t + interval '1 month'), min(d + interval '1 month'), max(z + interval '1 month - 2 days 3 hours') FROM moment WHERE k < 5000;
 

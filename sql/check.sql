@@ -4,6 +4,9 @@
 --
 
 -- wide entries and pages left nearly empty: three levels from few rows
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE TABLE t (k int8, c1 int8, c2 int8, c3 float8, c4 timestamptz, c5 int8, c6 int8)
 	WITH (autovacuum_enabled = off);
 INSERT INTO t SELECT (i * 7919) % 20011, i, nullif(i % 5, 0), i / 8.0, NULL, i, i
@@ -13,6 +16,8 @@ CREATE INDEX t_built ON t USING gpubtree (k) INCLUDE (c1, c2, c3, c4, c5, c6)
 CREATE INDEX t_desc ON t USING gpubtree (k DESC) INCLUDE (c1, c2, c3, c4, c5, c6);
 CREATE INDEX t_first ON t USING gpubtree (k NULLS FIRST) INCLUDE (c1, c2, c3, c4, c5, c6)
 	WITH (fillfactor = 100);
+\set ECHO all
+
 SELECT pg_relation_size('t_built') / current_setting('block_size')::int > 1000 AS large;
 SELECT gpubtree_check('t_built'), gpubtree_check('t_desc'), gpubtree_check('t_first');
 SELECT gpubtree_check('t_built', true), gpubtree_check('t_desc', true), gpubtree_check('t_first', true);

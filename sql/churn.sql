@@ -2,6 +2,9 @@
 -- Many versions of the same rows: updates that leave the key alone add entries, and those of
 -- versions that nobody sees any more make room before a leaf is split.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE FUNCTION prepare(what text, key text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE TABLE %I (id int, k bigint, v int) WITH (autovacuum_enabled = off)', what);
@@ -33,6 +36,7 @@ BEGIN
 	PERFORM set_config('enable_indexscan', 'on', true);
 	RETURN ours = theirs;
 END $$;
+\set ECHO all
 
 -- the heap in the order of the key
 SELECT prepare('ordered', 'i');

@@ -1,5 +1,8 @@
 -- Conditions on values of a dictionary that many values satisfy, and many fail.
 
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE TABLE hosts (k integer, host text, shop char(6), raw bytea, v integer);
 INSERT INTO hosts SELECT i, NULLIF('host ' || i * 7919 % 5000, 'host 77'), 's' || i % 700,
 	decode(md5((i % 900)::text), 'hex'), i % 100
@@ -31,6 +34,8 @@ BEGIN
 	RETURN COALESCE(node, 'PostgreSQL''s plan');
 END
 $$;
+\set ECHO all
+
 SELECT condition, same_rows('SELECT count(*), sum(v), count(DISTINCT host) FROM hosts WHERE k > 7 AND '
 	|| condition)
 FROM (VALUES

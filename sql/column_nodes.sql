@@ -1,4 +1,7 @@
 -- Nodes that know indexes with several key columns: first and last rows of groups
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE TABLE column_nodes (tenant int4, kind int2 NOT NULL, ts timestamp, v int4, s text);
 INSERT INTO column_nodes
   SELECT i % 20, i % 3, timestamp '2026-01-01' + i * interval '1 minute', i, 'row ' || i
@@ -25,6 +28,7 @@ SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 -- which servers before 16 have not below DISTINCT
 SET enable_incremental_sort = off;
+\set ECHO all
 
 -- the last row of each group; of several that are equal in the key, the one that v says
 SELECT column_nodes_plan('SELECT DISTINCT ON (tenant) * FROM column_nodes ORDER BY tenant, ts DESC');
@@ -99,6 +103,7 @@ INSERT INTO column_arms SELECT i % 40, i / 40 % 50, i % 7, i FROM generate_serie
 INSERT INTO column_arms VALUES (NULL, 3, 1, -1), (20, NULL, 1, -2), (20, 30, NULL, -3), (NULL, NULL, NULL, -4);
 CREATE INDEX column_arms_key ON column_arms USING gpubtree (a, b DESC, c) INCLUDE (v);
 VACUUM ANALYZE column_arms;
+\set ECHO none
 CREATE FUNCTION column_arms_compare(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE query text := 'SELECT count(*) || '' '' || coalesce(sum(v), 0) || '' '' || count(v) FILTER (WHERE v % 3 = 0) FROM column_arms WHERE ' || condition;
   ours text; theirs text; plan text;
@@ -114,6 +119,7 @@ BEGIN
              (plan::json -> 0 -> 'Plan' ->> 'Index Cond') ||
              coalesce('; filter ' || (plan::json -> 0 -> 'Plan' ->> 'Filter'), ''), 'core');
 END $$;
+\set ECHO all
 SELECT column_arms_compare(condition) FROM (VALUES
   ('(a, b) > (20, 30)'), ('(a, b) >= (20, 30)'), ('(a, b) < (20, 30)'), ('(a, b) <= (20, 30)'),
   ('(20, 30) > (a, b)'), ('(a, b, c) > (20, 30, 3)'), ('(a, b) > (20, NULL)'), ('(a, b) > (NULL, 30)'),

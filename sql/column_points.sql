@@ -1,4 +1,7 @@
 -- What makes a key column have a single value beside "=": a boolean column by itself, and an array of one element
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE TABLE cp (flag bool, tenant int4 NOT NULL, k int4 NOT NULL, ts timestamptz NOT NULL, v int4);
 INSERT INTO cp SELECT CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN false ELSE true END, i % 3, i * 7 % 50000,
 	timestamptz '2024-01-01 00:00+00' + i * interval '1 minute', i % 100
@@ -27,6 +30,7 @@ BEGIN
 	RESET gpubtree.enabled;
 	RETURN NEXT CASE WHEN ours IS NOT DISTINCT FROM stock THEN 'agrees' ELSE 'ours ' || ours || ' stock ' || stock END;
 END $$;
+\set ECHO all
 
 -- ---- a boolean column ----
 SELECT cp_plan('SELECT count(*), sum(v) FROM cp WHERE flag AND k < 1000');

@@ -2,6 +2,9 @@
 -- Index conditions that PostgreSQL makes for built-in B-trees: of row comparisons and of booleans by
 -- themselves.  Statements that no node of ours answers get ordinary index scans with them.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET enable_seqscan = off;
@@ -20,6 +23,7 @@ CREATE INDEX ours_down ON ours USING gpubtree (d DESC, b NULLS FIRST, id DESC);
 CREATE INDEX ours_n ON ours USING gpubtree (n, id);
 CREATE INDEX ours_id ON ours USING gpubtree (id) INCLUDE (a);
 VACUUM ANALYZE ours, plain;
+\set ECHO all
 
 --
 -- Plans
@@ -58,6 +62,7 @@ CREATE TABLE few AS SELECT i % 2 AS a, i AS b, i AS v FROM generate_series(1, 20
 CREATE INDEX few_ab ON few USING gpubtree (a, b);
 CREATE INDEX few_down ON few USING gpubtree (a DESC, b DESC);
 VACUUM ANALYZE few;
+\set ECHO none
 CREATE FUNCTION rechecked(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -69,6 +74,7 @@ BEGIN
 	RETURN coalesce(substring(plan FROM 'Removed by [\w ]+: \d+'), 'none in vain') ||
 		CASE WHEN plan ~ 'few_' THEN ', by an index' END;
 END $$;
+\set ECHO all
 SELECT rechecked('SELECT * FROM few WHERE (a, b) > (0, 19990) FOR UPDATE');
 SELECT rechecked('SELECT * FROM few WHERE (a, b) < (1, 20) AND a > 0 FOR UPDATE');
 SELECT rechecked('SELECT * FROM few WHERE a = 1 AND (a, b, v) >= (1, 19990, 3) FOR UPDATE');
@@ -80,6 +86,7 @@ RESET gpubtree.enabled;
 --
 -- Rows, beside those of the table without an index
 --
+\set ECHO none
 CREATE FUNCTION differ(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	plan text = '';
@@ -95,6 +102,7 @@ BEGIN
 	RETURN CASE WHEN plan !~ 'Index Cond' THEN 'no index: ' || plan
 		WHEN ours IS DISTINCT FROM plain THEN 'wrong: ' || condition ELSE cardinality(plain)::text END;
 END $$;
+\set ECHO all
 SELECT op, differ(format('(a, b) %s (3, 4)', op)), differ(format('(3, 4) %s (a, b)', op)),
 		differ(format('(a, b) %s (3, NULL)', op)), differ(format('(a, b, id) %s (3, 4, 1000)', op)),
 		differ(format('(a, a) %s (3, 4)', op)), differ(format('(a, n) %s (3, 1.5)', op)),

@@ -1,5 +1,8 @@
 -- Values of variable width in INCLUDE: text, character varying, character, bytea.
 
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE TABLE names (k integer, name text, code varchar(12), fixed char(6), raw bytea, v integer);
 INSERT INTO names
 SELECT i, CASE WHEN i % 11 > 0 THEN 'name ' || i % 300 END, chr(97 + i % 26), 'c' || i % 9,
@@ -15,12 +18,15 @@ INSERT INTO names VALUES
 	(-7, repeat('x', 126), 'a', 'b', 'c', 0);
 CREATE INDEX names_k ON names USING gpubtree (k) INCLUDE (name, code, fixed, raw, v);
 VACUUM ANALYZE names;
+\set ECHO all
+
 SELECT gpubtree_check('names_k', true);
 SELECT dictionary_pages, damaged_pages FROM gpubtree_bloat('names_k');
 SELECT type, level, dead_items, left_link, right_link > 0 AS more, high_key, flags, fault
 FROM gpubtree_page_stats('names_k', 1);
 SELECT * FROM gpubtree_page_items('names_k', 1);
 
+\set ECHO none
 -- Index-only scans return the values that the table has.
 CREATE FUNCTION digest() RETURNS text LANGUAGE sql AS $$
 	SELECT count(*) || ' ' || md5(string_agg(n::text, ',' ORDER BY k, v, name, code, raw))
@@ -39,6 +45,7 @@ BEGIN
 	RETURN by_index = digest();
 END
 $$;
+\set ECHO all
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT k, name, code, fixed, raw FROM names WHERE k BETWEEN -2 AND 5;
@@ -145,6 +152,7 @@ BEGIN;
 INSERT INTO sold VALUES (1, 'product none', 'none', 'none', 1);
 ROLLBACK;
 SET enable_seqscan = off;
+\set ECHO none
 CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	node text;
@@ -166,6 +174,7 @@ BEGIN
 	RETURN COALESCE(node, 'PostgreSQL''s plan');
 END
 $$;
+\set ECHO all
 EXPLAIN (COSTS OFF)
 SELECT product, count(*), sum(v) FROM sold WHERE k < 4000 AND product LIKE 'product 1%' GROUP BY 1;
 SELECT product, count(*), sum(v) FROM sold WHERE k < 4000 AND product LIKE 'product 1%'
@@ -303,6 +312,7 @@ INSERT INTO titled VALUES (7, repeat('x', 1000000));
 SELECT k, length(t) FROM titled WHERE k > 5;
 SELECT gpubtree_check('titled_k', true);
 
+\set ECHO none
 -- Values beyond the limits: the same rows by our nodes, by core's plans over the index, by the table
 CREATE FUNCTION ways(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -335,6 +345,7 @@ BEGIN
 	RETURN COALESCE(node, 'core');
 END
 $$;
+\set ECHO all
 CREATE TABLE texts (k integer, a text, b varchar, v integer);
 INSERT INTO texts SELECT i, 'a' || i % 50, 'b' || i % 7, i FROM generate_series(1, 8000) i;
 CREATE INDEX texts_k ON texts USING gpubtree (k) INCLUDE (a, b, v);

@@ -1,6 +1,8 @@
 --
 -- What is refused, and in which words
 --
+\pset format unaligned
+\pset tuples_only on
 CREATE TABLE t (k int4, a int2, b int8, n numeric, x text, i interval, arr int4[],
 	tz interval, u uuid);
 CREATE DOMAIN small AS int4 CHECK (VALUE < 100);
@@ -75,6 +77,7 @@ PREPARE bucket AS SELECT k / 100, count(*) FROM unpopulated GROUP BY k / 100;
 PREPARE joined AS SELECT r.k, u.v FROM rows r JOIN unpopulated u USING (k);
 PREPARE join_aggregate AS SELECT count(*), sum(u.v) FROM rows r JOIN unpopulated u USING (k);
 PREPARE range_aggregate AS SELECT r.k, s.n FROM rows r, LATERAL (SELECT count(*) AS n FROM unpopulated u WHERE u.k > r.k) s;
+\set ECHO none
 CREATE FUNCTION node(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -85,6 +88,7 @@ BEGIN
 	END LOOP;
 	RETURN found;
 END $$;
+\set ECHO all
 SELECT name, node(name) FROM pg_prepared_statements ORDER BY name;
 REFRESH MATERIALIZED VIEW unpopulated WITH NO DATA;
 SELECT name, node(name) FROM pg_prepared_statements ORDER BY name;

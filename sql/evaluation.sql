@@ -2,6 +2,8 @@
 -- When expressions are evaluated: what a node evaluates before it has a row may stand in the target list as well, or be part of what
 -- stands there.  Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
@@ -21,6 +23,7 @@ INSERT INTO spans SELECT n, n * 7 % 4500, n * 7 % 4500 + 50, timestamptz '2024-0
 VACUUM ANALYZE ticks;
 VACUUM ANALYZE spans;
 
+\set ECHO none
 -- The rows of a statement as text
 CREATE FUNCTION result(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -64,6 +67,7 @@ BEGIN
 	END IF;
 	RETURN coalesce(node, 'ordinary plan') || ': equal, ' || split_part(ours, ' ', 1) || ' rows';
 END $$;
+\set ECHO all
 
 --
 -- GpubtreeRank: bounds and OFFSET come before the first row
@@ -153,6 +157,7 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 PREPARE early (int) AS SELECT (SELECT count(*) FROM ticks WHERE k < 400 AND v % 7 < 12 / $1), count(*) FROM spans WHERE id % 3 > 0;
 EXPLAIN (COSTS OFF) EXECUTE early(7);
+\set ECHO none
 CREATE FUNCTION gave_up(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -163,6 +168,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT gave_up('EXECUTE early(7)');
 EXECUTE early(7);
 EXECUTE early(0);

@@ -2,6 +2,9 @@
 -- Filters, expressions and groups that an index answers: each value, digit for digit, as core has
 -- it, and what is left to core.  Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA expressions;
 SET search_path = expressions, public;
@@ -107,6 +110,7 @@ INSERT INTO p VALUES
 	(-6, 1, -1, 1, 1e300, '0001-01-01 BC', '0001-12-31 23:59:59.999999 BC', '0001-01-01');
 CREATE INDEX ON p USING gpubtree (k) INCLUDE (a, b, c, f, d, ts, tz);
 VACUUM ANALYZE p;
+\set ECHO all
 
 -- Arithmetic
 SELECT e, value(e) FROM unnest(ARRAY['b + c', 'b - c', 'a * b', 'a - b', 'c * 1000', 'b / 7',
@@ -181,6 +185,7 @@ SELECT compare('SELECT var_pop(a), var_samp(c), stddev_pop(b), stddev(c), bit_xo
 	bool_and(a > 0) FROM p WHERE k < -2');
 SELECT compare('SELECT var_pop(c), stddev(c), var_samp(b), stddev_pop(a) FROM p WHERE k < 0');
 
+\set ECHO none
 -- Of float8 rounded once from exact sums, where core's depend on the order of rows; squares that
 -- overflow are left to core.
 CREATE FUNCTION close(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -193,6 +198,7 @@ BEGIN
 	END IF;
 	RETURN ours = plain OR abs(ours - plain) < 1e-12 * abs(plain);
 END $$;
+\set ECHO all
 SELECT e, close(format('SELECT %s FROM p WHERE k > 0', e))
 FROM unnest(ARRAY['var_pop(f)', 'var_samp(f)', 'stddev(f)', 'stddev_pop(f * 1e9)',
 	'variance(f + 1e6)']) e;

@@ -2,6 +2,9 @@
 -- Types of at most 8 bytes that are no integers, dates or timestamps: as key, in each order, and as
 -- INCLUDE column, against core's B-tree
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET timezone = 'UTC';
 SET lc_monetary = 'C';
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
@@ -136,6 +139,7 @@ BEGIN
 	END LOOP;
 	RETURN same || ' same' || wrong;
 END $$;
+\set ECHO all
 
 SELECT type, compare(type) FROM kinds ORDER BY type;
 SELECT type, ordered, compare(type, ordered)
@@ -157,6 +161,7 @@ CREATE INDEX ON wide USING gpubtree (f);
 CREATE INDEX ON narrow USING gpubtree (f);
 CREATE TABLE constants AS SELECT 'float8' AS type, f::text AS value FROM wide
 	UNION SELECT 'float4', f::text FROM narrow;
+\set ECHO none
 CREATE FUNCTION crossed() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	query text;
@@ -188,6 +193,7 @@ BEGIN
 	END LOOP;
 	RETURN same || ' same' || wrong;
 END $$;
+\set ECHO all
 SELECT crossed();
 
 -- -0 and 0 are equal, and come back as they were stored; so do NaNs of either sign

@@ -2,6 +2,9 @@
 -- Programs and aggregates over INCLUDE columns of boolean, real, time, money, oid, "char", xid8,
 -- pg_lsn and enum types: as core answers, where ours can
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA fixed_width;
 SET search_path = fixed_width, public;
@@ -60,6 +63,8 @@ INSERT INTO event SELECT n,
 FROM generate_series(1, 3000) n;
 CREATE INDEX event_id ON event USING gpubtree (id) INCLUDE (flag, c, o, f, t, m, x, l, e, s, flag2, f2, big);
 VACUUM ANALYZE event;
+\set ECHO all
+
 SELECT gpubtree_check('event_id', true);
 
 -- by column: comparisons with each of some values, sets, NULLs, groups, aggregates

@@ -2,6 +2,9 @@
 -- EXPLAIN's line "Gave Up" of nodes that begin anew for each outer row: it is shown if any execution
 -- left its rows to another way, not only if the last one did.  (GpubtreeAggregate: moments.sql.)
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_device = off;
 SET gpubtree.setup_cost = 0;
@@ -33,6 +36,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 
 -- GpubtreeBucketAggregate: none, one of several executions, the last one
 SELECT gave_up('SELECT o, q.* FROM generate_series(2, 3) o, LATERAL (SELECT k / 100 AS b, stddev(f) FROM again WHERE g = o GROUP BY 1 OFFSET 0) q');

@@ -2,6 +2,9 @@
 -- Ranges whose bounds are not known when the query is planned: they do not stand in for a look-up by another column's index,
 -- whichever node would read them, and a plan stays generic only where planning anew would find no other.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 -- no table here is worth a device, so plans are the same on all
@@ -83,6 +86,8 @@ INSERT INTO queries (query, types, arguments) VALUES
 	('SELECT count(*), sum(amount) FROM visits WHERE id = 5 AND at >= $1', 'int', '0'),
 	('SELECT count(*), sum(amount) FROM visits WHERE name = ''name 9'' AND at >= $1', 'int', '0'),
 	('SELECT count(*), sum(amount) FROM visits WHERE name = ''name 9'' AND at BETWEEN $1 AND $2', 'int, int', '0, 9');
+\set ECHO all
+
 SELECT query, reads(query, types, arguments) FROM queries ORDER BY n;
 
 -- ranges alone are a node's, and so is what no index but the range's can look up

@@ -1,5 +1,7 @@
 -- Grouping sets, DISTINCT of several expressions, and groups by float8 return what core's plans do.
 
+\pset format unaligned
+\pset tuples_only on
 \set VERBOSITY terse
 CREATE EXTENSION IF NOT EXISTS gpubtree;
 SET enable_seqscan = off;
@@ -18,6 +20,7 @@ INSERT INTO sets SELECT i % 500, CASE WHEN i % 11 > 0 THEN i % 5 END, i, i % 3, 
 CREATE INDEX sets_k ON sets USING gpubtree (k) INCLUDE (a, c, v, w, f, g, z);
 VACUUM ANALYZE sets;
 
+\set ECHO none
 -- How was the query answered, and was the answer core's?
 CREATE FUNCTION answered(query text, OUT done text, OUT rows bigint, OUT same bool)
 LANGUAGE plpgsql AS $$
@@ -41,9 +44,12 @@ BEGIN
 		ELSE coalesce(substring(plan from 'Programs: \d+'), 'one program') END;
 	same := ours IS NOT DISTINCT FROM plain;
 END $$;
+\set ECHO all
 
+SET enable_hashagg = off;
 EXPLAIN (COSTS OFF) SELECT a, c, count(*), grouping(a, c) FROM sets WHERE k < 400
 	GROUP BY ROLLUP (a, c) HAVING grouping(c) = 0 OR count(*) > 3;
+RESET enable_hashagg;
 SELECT a, c, count(*), sum(v), grouping(a, c) FROM sets WHERE k < 400 AND v <> 3
 	GROUP BY ROLLUP (a, c) HAVING grouping(c) = 1 OR a IS NULL ORDER BY 5, 1, 2;
 
@@ -101,8 +107,8 @@ RESET hash_mem_multiplier;
 
 -- What is declined
 SET gpubtree.explain_decisions = on;
-SELECT a AS x, a AS y, count(*) FROM sets WHERE k < 9 GROUP BY ROLLUP (x, y) HAVING false;
-SELECT a, c, v, w, g, count(*) FROM sets WHERE k < 9 GROUP BY CUBE (a, c, v, w, g) HAVING false;
+SELECT a AS x, a AS y, count(*) FROM sets WHERE k < 9 GROUP BY ROLLUP (x, y) HAVING count(*) < 0;
+SELECT a, c, v, w, g, count(*) FROM sets WHERE k < 9 GROUP BY CUBE (a, c, v, w, g) HAVING count(*) < 0;
 RESET gpubtree.explain_decisions;
 
 DROP FUNCTION answered;

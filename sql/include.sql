@@ -1,6 +1,9 @@
 --
 -- INCLUDE columns: every type, NULLs, what is refused
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 SET extra_float_digits = 1;
@@ -30,6 +33,8 @@ END $$;
 -- built over the rows, and filled by inserts
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (a, b, c, d, e, f, g);
 VACUUM ANALYZE t;
+\set ECHO all
+
 SELECT gpubtree_check('t_k', true);
 SELECT * FROM index_only('a, b, c, d, e, f, g');
 CREATE TABLE copy AS SELECT * FROM t;

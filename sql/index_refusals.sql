@@ -1,10 +1,13 @@
 -- Indexes and constraints that PostgreSQL refuses since there is no operator class: why, and what to use.
 
+\pset format unaligned
+\pset tuples_only on
 CREATE DOMAIN title AS text;
 CREATE TYPE mood AS ENUM ('sad', 'glad');
 CREATE DOMAIN feeling AS mood;
 CREATE TABLE r (k integer, t text, v varchar(10), c char(3), b bytea, i interval, a inet, n cidr, j jsonb,
 	l integer[], p point, ti title, m mood, f feeling);
+\set ECHO none
 CREATE FUNCTION refusal(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	message text;
@@ -18,8 +21,7 @@ EXCEPTION WHEN OTHERS THEN
 	RETURN concat_ws(E'\n', SQLSTATE || ' ' || message, NULLIF(detail, ''), NULLIF(hint, ''));
 END
 $$;
-\pset format unaligned
-\pset tuples_only on
+\set ECHO all
 
 -- Columns, and domains
 SELECT refusal(format('CREATE INDEX ON r USING gpubtree (%I)', attname)) FROM pg_attribute
@@ -75,8 +77,6 @@ SELECT refusal('CREATE INDEX ON r USING gpubtree (t)');
 -- (from 17 on CREATE INDEX names types with their schema)
 SELECT replace(refusal('CREATE INDEX ON r USING gpubtree (ti)'), 'type public.', 'type ');
 DROP OPERATOR FAMILY lame_ops USING gpubtree;
-\pset format aligned
-\pset tuples_only off
 
 -- What the hints say can be done
 CREATE INDEX ON r USING gpubtree (k) INCLUDE (t, v, c, b, i, ti, m, f);

@@ -2,6 +2,8 @@
 -- Mirrors of the inner nodes alone: a batch finds what a join does, for every type and order.  The same with
 -- every device; without one the CPU looks everything up.
 --
+\pset format unaligned
+\pset tuples_only on
 DO $$ BEGIN
 	FOR i IN 1 .. 6000 LOOP
 		EXIT WHEN (SELECT status ~ '^(ready|no device)' FROM gpubtree_device);
@@ -20,6 +22,7 @@ RESET ROLE;
 SET gpubtree.max_mirror_size = -1;
 SET gpubtree.max_mirror_size = '8kB';
 
+\set ECHO none
 -- Compare with a join that uses no gpubtree index; say how much was found, and whether a device took part.
 CREATE FUNCTION compare(idx regclass, tab regclass, key_type text, keys text) RETURNS text
 LANGUAGE plpgsql SET enable_nestloop = off AS $$
@@ -39,6 +42,7 @@ BEGIN
 	END IF;
 	RETURN format('%s matches, sum %s', r.matches, coalesce(r.sum::text, 'null'));
 END $$;
+\set ECHO all
 
 DO $$
 DECLARE

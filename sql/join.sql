@@ -2,6 +2,9 @@
 -- Batched joins: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -20,8 +23,11 @@ CREATE FUNCTION prefer_ours() RETURNS void LANGUAGE sql AS $$
 	SELECT set_config(name, 'off', false)
 	FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name
 $$;
+\set ECHO all
+
 SELECT prefer_ours();
 
+\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -59,6 +65,7 @@ BEGIN
 	END IF;
 	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
 END $$;
+\set ECHO all
 
 --
 -- Plans of each kind
@@ -73,6 +80,7 @@ EXPLAIN (COSTS OFF) SELECT g.* FROM goods g WHERE g.k IN (SELECT good FROM order
 SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good ORDER BY o.id LIMIT 5;
 RESET enable_sort;
+\set ECHO none
 -- what is counted; the engine depends on the device, the leaves on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -84,8 +92,10 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT * FROM counts('SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good WHERE g.price > 50');
 SELECT * FROM counts('SELECT o.id, g.name FROM orders o JOIN goods g ON g.k = o.good AND g.price > o.amount');
+\set ECHO none
 -- the same keys in other formats
 CREATE FUNCTION keys(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -95,6 +105,7 @@ BEGIN
 	RETURN QUERY SELECT key || CASE WHEN json_typeof(value) = 'number' OR key IN ('Engine') THEN '' ELSE ': ' || value END
 		FROM json_each(plan->0->'Plan') WHERE key NOT IN ('Plans');
 END $$;
+\set ECHO all
 SELECT * FROM keys('SELECT o.id, g.name FROM orders o JOIN goods g ON g.k = o.good AND g.price > o.amount WHERE g.stock > 5');
 -- which of two tables of one name: alias and schema; an alias that core makes unique
 EXPLAIN (VERBOSE, COSTS OFF) SELECT goods.id, "Other".name FROM orders goods JOIN goods AS "Other" ON "Other".k = goods.amount;

@@ -1,4 +1,7 @@
 -- Batched joins over indexes with several key columns
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_nestloop = off;
@@ -33,6 +36,7 @@ BEGIN
 		set_config('enable_bitmapscan', 'on', true);
 	RETURN format('%s, %s rows, %s', plan, split_part(ours, ' ', 1), CASE WHEN ours IS NOT DISTINCT FROM theirs THEN 'same' ELSE 'DIFFERENT' END);
 END $$;
+\set ECHO all
 
 -- all columns equal the outer row's, of other types
 EXPLAIN (COSTS OFF) SELECT jo.id, jc.v FROM jo JOIN jc ON jc.tenant = jo.tenant AND jc.ts = jo.day;

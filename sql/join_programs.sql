@@ -2,6 +2,9 @@
 -- Programs in joins: conditions on the inner table's other columns, FILTER, expressions.
 -- Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -14,10 +17,12 @@ CREATE TABLE jp_s (id integer PRIMARY KEY, site text, lim integer);
 INSERT INTO jp_s SELECT n, 'site ' || n % 9, n % 5 FROM generate_series(0, 149) n;
 VACUUM ANALYZE jp_t;
 VACUUM ANALYZE jp_s;
+\set ECHO all
 
 -- The tables are small: price core's joins out, so that ours is used wherever it can be.
 SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,gpubtree.enable_batchjoin}'::text[]) name;
 
+\set ECHO none
 CREATE FUNCTION jp_answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
@@ -51,6 +56,7 @@ BEGIN
 	RETURN coalesce(nodes, 'ordinary plan: ' || query) ||
 		CASE WHEN ours ~ '^0 [a-z]+ ' THEN ': ' || ours ELSE ', ' || split_part(ours, ' ', 1) || ' rows' END;
 END $$;
+\set ECHO all
 
 -- What EXPLAIN shows: the conditions that the program tests; the ordinary plan where a step may fault
 EXPLAIN (COSTS OFF) SELECT s.site, count(*), sum(t.v) FROM jp_t t JOIN jp_s s ON s.id = t.sensor WHERE t.v > 5 AND t.d < '2024-02-01' GROUP BY s.site;
@@ -88,6 +94,7 @@ BEGIN;
 DECLARE jp_c CURSOR FOR SELECT s.id, sum(t.v * 2) FROM jp_t t JOIN jp_s s ON s.id = t.sensor GROUP BY s.id;
 FETCH 1 FROM jp_c;
 ROLLBACK;
+\set ECHO none
 CREATE FUNCTION jp_gave_up(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -98,6 +105,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT jp_gave_up('SELECT s.id, stddev_pop(t.f) FROM jp_t t JOIN jp_s s ON s.id = t.sensor WHERE t.v > 50 GROUP BY s.id');
 
 -- LEFT JOIN: a condition of the join drops entries, not rows; an aggregate that counts the row of NULLs is core's

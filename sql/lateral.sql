@@ -1,4 +1,7 @@
 -- Aggregates over a range for each outer row: LATERAL and scalar subqueries
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET gpubtree.setup_cost = 100;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
@@ -46,6 +49,8 @@ CREATE TABLE lat_some AS SELECT id FROM lat_bins, generate_series(1, 5) WHERE g 
 ANALYZE lat_some;
 CREATE FUNCTION lat_joined() RETURNS SETOF lat_bins LANGUAGE sql STABLE AS 'SELECT b.* FROM lat_bins b JOIN lat_some USING (id)';
 CREATE FUNCTION lat_pick(boolean, bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN $1 THEN $2 END';
+\set ECHO all
+
 SELECT lat_same('WITH b AS (SELECT b.* FROM lat_bins b JOIN lat_some USING (id)) SELECT sum((SELECT count(*) FROM lat_t WHERE k >= b.lo AND k < b.lo + 100 / b.g)) FROM b');
 SELECT lat_same('SELECT sum((SELECT count(*) FROM lat_t WHERE k >= b.lo AND k < b.lo + 100 / b.g)) FROM lat_joined() b');
 SELECT lat_same('SELECT sum((SELECT count(*) FROM lat_t WHERE k >= b.lo AND k < b.lo + 100 / b.g)) FROM lat_bins b WHERE random() < 0');

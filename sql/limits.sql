@@ -1,6 +1,9 @@
 --
 -- Where no node of ours is used, as the manual says.  Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET max_parallel_workers_per_gather = 0;
@@ -59,6 +62,8 @@ INSERT INTO statements (statement) VALUES
 	('WITH d AS (DELETE FROM sink RETURNING n) SELECT sum(v) FROM events WHERE k > 10'),
 	('WITH d AS (DELETE FROM sink WHERE n < (SELECT sum(v) FROM events WHERE k > 10) RETURNING n) SELECT * FROM d'),
 	('WITH d AS (INSERT INTO sink SELECT sum(v) FROM events WHERE k > 10 RETURNING n) SELECT * FROM d');
+\set ECHO all
+
 SELECT node(statement), statement FROM statements ORDER BY id;
 
 --

@@ -3,6 +3,9 @@
 -- ranges.  All values are multiples of a quarter, so that core's sums are exact too and comparison is of bits.
 -- Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET extra_float_digits = 3;
@@ -53,6 +56,8 @@ DECLARE
 BEGIN
 	RETURN format('%s, %s, %s', node_of(query), split_part(ours, ' ', 1), CASE WHEN ours = plain THEN 'same' ELSE 'DIFFERENT' END);
 END $$;
+\set ECHO all
+
 SELECT set_config(name, 'off', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan,enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
 
 -- what is asked for: sums of one column and of two, all that there is of every column, and columns in another order
@@ -62,7 +67,7 @@ INSERT INTO wanted VALUES (1, 'sum(f)'), (2, 'count(*), avg(f), sum(g)'),
 	(5, 'count(*), count(k), min(k), max(k), count(i), sum(i), avg(i), min(i), max(i), sum(f), avg(f), min(f), max(f), sum(s), min(s), sum(g), avg(g), max(g), sum(b), avg(b), min(b)'),
 	(6, 'avg(g), sum(f), max(s), count(*)');
 CREATE VIEW every_node AS
-	SELECT id, node, compare(format(query, list)) FROM wanted,
+	SELECT place, id, node, compare(format(query, list)) FROM wanted,
 	(VALUES (1, 'one range', 'SELECT %s FROM flows WHERE k BETWEEN 100 AND 1300'),
 		(2, 'an empty one', 'SELECT %s FROM flows WHERE k BETWEEN 5000 AND 6000'),
 		(3, 'NULL keys', 'SELECT %s FROM flows WHERE k IS NULL'),
@@ -70,13 +75,13 @@ CREATE VIEW every_node AS
 		(5, 'array', 'SELECT %s FROM flows WHERE k = ANY (''{1,5,77,78,1499,1500,5,NULL}'')'),
 		(6, 'buckets', 'SELECT k / 100, %s FROM flows GROUP BY 1'),
 		(7, 'groups', 'SELECT s.team, %s FROM spans s JOIN flows ON k BETWEEN s.lo AND s.hi GROUP BY s.team'),
-		(8, 'outer groups', 'SELECT s.id, %s FROM spans s LEFT JOIN flows ON k = s.lo GROUP BY s.id'),
+		(8, 'outer groups', 'SELECT s.id, %s FROM spans s LEFT JOIN flows ON k BETWEEN s.lo AND s.lo GROUP BY s.id'),
 		(9, 'lateral', 'SELECT * FROM spans s CROSS JOIN LATERAL (SELECT %s FROM flows WHERE k >= s.lo AND k < s.hi) x'),
 		(10, 'subquery', 'SELECT s.id, (SELECT ROW(%s)::text FROM flows WHERE k >= s.lo AND k < s.hi) FROM spans s'),
 		(11, 'join', 'SELECT %s FROM spans JOIN flows ON k = lo'),
 		(12, 'percentile', 'SELECT %s, percentile_disc(0.3) WITHIN GROUP (ORDER BY k) FROM flows WHERE k BETWEEN 100 AND 1300')) q(place, node, query)
 	ORDER BY place, id;
-SELECT * FROM every_node;
+SELECT node, compare, count(*) FROM every_node GROUP BY place, node, compare ORDER BY place, compare;
 
 -- rows that VACUUM has not seen, and dead ones: leaves change, and the heap decides
 DELETE FROM flows WHERE b % 13 = 0;

@@ -2,6 +2,9 @@
 -- work_mem times hash_mem_multiplier is what a node may take, not what it takes: memory grows with what there is to keep.
 -- Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -69,6 +72,7 @@ $$;
 CREATE FUNCTION report() RETURNS TABLE (node text, n_rows integer, little boolean) LANGUAGE sql AS $$
 	SELECT m.* FROM all_queries() q, LATERAL memory(q) m
 $$;
+\set ECHO all
 
 -- a little, and as much as can be set
 SELECT * FROM report();

@@ -2,6 +2,9 @@
 -- with every device: without one, there is no mirror, and that is no error.
 
 -- why there is no mirror is told in switches.sql
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 
 -- wait for the service to have opened its device, or to know that it has none
@@ -23,6 +26,7 @@ CREATE FUNCTION has_device() RETURNS boolean LANGUAGE sql AS
 CREATE FUNCTION refresh_is(expected bigint) RETURNS boolean LANGUAGE sql AS
 	$$ SELECT gpubtree_refresh('mirrored_k') IS NOT DISTINCT FROM
 		CASE WHEN has_device() THEN expected END $$;
+\set ECHO all
 
 -- the first refresh copies every page, the second nothing, one after an insert just
 -- the leaf

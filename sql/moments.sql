@@ -2,6 +2,9 @@
 -- corr(), covar_pop() and covar_samp(), and the aggregates regr_*: of pairs of float8 whose values
 -- and products an index sums up exactly.  Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA moments;
 SET search_path = moments, public;
@@ -94,6 +97,7 @@ INSERT INTO m VALUES (-1, 1, 1, 4.5, 7, 1), (-2, 2, 2, NULL, NULL, 1), (-2, 2, 2
 	(-14, 1, 1, 'infinity', 0, 1), (-14, 1, 1, 0, 'infinity', 1), (-14, 1, 1, 0, 0, 1);
 CREATE INDEX m_k ON m USING gpubtree (k) INCLUDE (g, i, x, y, z);
 VACUUM ANALYZE m;
+\set ECHO all
 
 SELECT f, compare(format('SELECT %s(y, x) FROM m WHERE k > 0', f))
 FROM unnest(ARRAY['regr_count', 'regr_sxx', 'regr_syy', 'regr_sxy', 'regr_avgx', 'regr_avgy',

@@ -1,5 +1,8 @@
 -- Exact sums of float8 in groups: narrow ones, and wide ones where a value asks for these.
+\pset format unaligned
+\pset tuples_only on
 \set VERBOSITY terse
+\set ECHO none
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 CREATE TABLE narrow (k int, g int, v float8, w float8);
@@ -34,10 +37,12 @@ BEGIN
 	END LOOP;
 	DROP TABLE grouped;
 END $$;
+\set ECHO all
 
 SELECT * FROM sums(true);
 SELECT * FROM sums(false);
 
+\set ECHO none
 -- One value that a narrow sum does not hold, in one group
 CREATE FUNCTION with_value(value float8, OUT wide text, OUT differing int8, OUT wide_on_cpu text,
 	OUT differing_on_cpu int8)
@@ -47,6 +52,7 @@ BEGIN
 	SELECT * INTO wide, differing FROM sums(true);
 	SELECT * INTO wide_on_cpu, differing_on_cpu FROM sums(false);
 END $$;
+\set ECHO all
 SELECT value, (with_value(value)).* FROM (VALUES (float8 '1e-300'), ('1e100'), ('NaN'), ('Infinity'),
 	('-Infinity'), ('5e-324'), ('0'), ('-0'), ('1e-18'), ('1e9')) v(value);
 
@@ -69,6 +75,7 @@ RESET gpubtree.enabled;
 -- The node begins with wide sums the next time.  Grouping sets add up what has either form.
 UPDATE narrow SET v = 1e100 WHERE k = 19000;
 UPDATE narrow SET v = 1e-300 WHERE k = 2;
+\set ECHO none
 CREATE FUNCTION widened(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -77,6 +84,7 @@ BEGIN
 		IF line ~ 'Gpubtree|Wide Sums' THEN RETURN NEXT line; END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT widened('SELECT * FROM generate_series(1, 3) n, LATERAL
 	(SELECT g, sum(v) FROM narrow WHERE k > 0 * n GROUP BY g OFFSET 0) s WHERE g < 0');
 SELECT widened('SELECT * FROM generate_series(1, 3) n, LATERAL

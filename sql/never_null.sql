@@ -1,6 +1,8 @@
 -- Columns declared NOT NULL: counting them is counting rows, and IS NOT NULL is no condition, though
 -- the index lacks them; until the declaration is dropped.
 
+\pset format unaligned
+\pset tuples_only on
 CREATE EXTENSION IF NOT EXISTS gpubtree;
 SET enable_seqscan = off;
 SET enable_indexscan = off;
@@ -16,8 +18,10 @@ VACUUM ANALYZE declared;
 
 EXPLAIN (COSTS OFF) SELECT count(id), sum(v) FROM declared WHERE k < 50 AND id IS NOT NULL;
 SELECT count(id), sum(v) FROM declared WHERE k < 50 AND id IS NOT NULL;
+SET enable_hashagg = off;
 EXPLAIN (COSTS OFF) SELECT v, count(id), count(id) FILTER (WHERE k > 20) FROM declared
 	WHERE k < 50 GROUP BY v;
+RESET enable_hashagg;
 SELECT v, count(id), count(id) FILTER (WHERE k > 20) FROM declared WHERE k < 50 GROUP BY v ORDER BY v;
 EXPLAIN (COSTS OFF) SELECT k / 10, count(id) FROM declared
 	WHERE k < 50 AND id IS NOT NULL GROUP BY k / 10;
@@ -60,8 +64,10 @@ VACUUM ANALYZE ranged;
 CREATE TABLE outer_rows (lo int PRIMARY KEY);
 INSERT INTO outer_rows SELECT i * 70 FROM generate_series(1, 200) i;
 ANALYZE outer_rows;
+SET enable_indexscan = on;
 EXPLAIN (COSTS OFF) SELECT lo, sum(v + 1), count(id), count(*) FROM outer_rows
 	LEFT JOIN ranged ON k >= lo AND k < lo + 5 GROUP BY lo;
+SET enable_indexscan = off;
 SELECT count(*), sum(ids), sum(entries) FROM (SELECT lo, sum(v + 1), count(id) AS ids, count(*) AS entries
 	FROM outer_rows LEFT JOIN ranged ON k >= lo AND k < lo + 5 GROUP BY lo) q;
 -- That a value is never NULL makes its count that of rows, but not its values those of another.

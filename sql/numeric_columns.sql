@@ -1,6 +1,9 @@
 --
 -- Columns of type numeric(p, s), as key and as INCLUDE column, against core's B-tree
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET timezone = 'UTC';
 SET enable_bitmapscan = off;
 
@@ -24,10 +27,13 @@ CREATE INDEX b_k ON b (k) INCLUDE (id, v, w, x, y, z);
 CREATE INDEX g_k ON g USING gpubtree (k) INCLUDE (id, v, w, x, y, z);
 INSERT INTO b SELECT id + 10000, k, v, w, x, y, z FROM b WHERE id % 5 < 2;
 INSERT INTO g SELECT id + 10000, k, v, w, x, y, z FROM g WHERE id % 5 < 2;
+\set ECHO all
+
 SELECT gpubtree_check('g_k', true);
 VACUUM ANALYZE b;
 VACUUM ANALYZE g;
 
+\set ECHO none
 -- All rows of a query as one text, as text and as the type sends it, of both tables; is it one?
 CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -47,6 +53,7 @@ BEGIN
 	RETURN CASE WHEN core = ours THEN split_part(core, ' ', 1) || ' rows, the same'
 		ELSE E'\ncore: ' || left(core, 300) || E'\nours: ' || left(ours, 300) END;
 END $$;
+\set ECHO all
 
 -- Conditions on the key: constants with more digits than the key, beyond its values, special ones
 CREATE TABLE conditions (c text);

@@ -3,6 +3,8 @@
 --
 
 -- amvalidate of every class
+\pset format unaligned
+\pset tuples_only on
 SELECT opcname, amvalidate(c.oid) AS valid, opcdefault
 FROM pg_opclass c
 	JOIN pg_am a ON a.oid = opcmethod

@@ -1,6 +1,9 @@
 --
 -- What an OR's arms raise: no query fails for a value that PostgreSQL's own plan does not come to
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;
@@ -33,6 +36,7 @@ CREATE FUNCTION plain(query text) RETURNS text LANGUAGE sql
 AS $$
 	SELECT answer(query)
 $$;
+\set ECHO all
 
 -- no row comes to the OR; the first arm has every row; a test stands before the value in its arm
 SELECT query, CASE WHEN ours(query) = plain(query) THEN 'equal' ELSE ours(query) || ', should be ' || plain(query) END

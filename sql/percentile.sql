@@ -2,6 +2,9 @@
 -- percentile_disc of many fractions: the entries are read a few times, however many fractions there are.
 -- Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -53,6 +56,7 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.setup_cost = 0;
+\set ECHO all
 
 SELECT source, fractions, direction, compare(format('SELECT percentile_disc(%s) WITHIN GROUP (ORDER BY k %s) FROM %s', fractions, direction, source))
 FROM unnest(ARRAY['wide', 'narrow WHERE k IS NOT NULL', 'mixed', 'wide WHERE k BETWEEN 1000 AND 500000', 'wide WHERE k < 0']) source,
@@ -69,6 +73,7 @@ SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), percentile_disc(ARRAY[0.1
 
 -- ---- how often entries are read ----
 
+\set ECHO none
 -- Scans of the index, and entries read for each row of the table
 CREATE FUNCTION work(fractions integer, source regclass, index_name regclass) RETURNS TABLE (few_scans boolean, reads numeric) LANGUAGE plpgsql AS $$
 DECLARE
@@ -83,6 +88,7 @@ BEGIN
 	reads := ceil((pg_stat_get_xact_tuples_returned(index_name) - entries)::numeric / n);
 	RETURN NEXT;
 END $$;
+\set ECHO all
 SELECT fractions, w.few_scans, w.reads <= 4 AS few_reads FROM unnest(ARRAY[1, 30, 1000, 20000]) fractions, work(fractions, 'wide', 'wide_k') w;
 SELECT fractions, w.few_scans, w.reads <= 4 AS few_reads FROM unnest(ARRAY[1, 30, 1000, 20000]) fractions, work(fractions, 'mixed', 'mixed_k') w;
 

@@ -2,6 +2,9 @@
 -- Which plan is chosen by its price, where the choice is clear: over rows that VACUUM has not seen, each of which a node must
 -- visit in the table, and after VACUUM.  Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -32,6 +35,7 @@ INSERT INTO at_random SELECT n * 7919 % 100000, n % 100 FROM generate_series(0, 
 CREATE INDEX in_order_k ON in_order USING gpubtree (k) INCLUDE (v);
 CREATE INDEX at_random_k ON at_random USING gpubtree (k) INCLUDE (v);
 ANALYZE in_order, at_random;
+\set ECHO all
 
 -- one percentile may pay, with a device
 SELECT * FROM choices() WHERE query NOT LIKE '%(0.5)%';
@@ -103,6 +107,7 @@ ANALYZE unseen;
 SELECT name, is_ours(format('SELECT * FROM %s WHERE k BETWEEN 500 AND 539 ORDER BY v LIMIT 10', name)) AS short,
 	is_ours(format('SELECT * FROM %s WHERE k BETWEEN 500 AND 19999 ORDER BY v LIMIT 10', name)) AS long
 	FROM unnest(ARRAY['fetched', 'unseen']) name;
+\set ECHO none
 -- and no more are listed, and fetched from the table, than are first: 10, and those that equal the last of them
 CREATE FUNCTION matches(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -114,6 +119,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 SET enable_indexscan = off;
 SET enable_bitmapscan = off;
 SET enable_seqscan = off;

@@ -4,6 +4,9 @@
 
 -- Compare with a join that uses no gpubtree index, on the CPU and on the device (if there is none, the CPU stands in); say
 -- how much was found.
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE FUNCTION compare(idx regclass, tab regclass, key_type text, keys text) RETURNS text
 LANGUAGE plpgsql SET enable_nestloop = off AS $$
 DECLARE
@@ -38,6 +41,7 @@ BEGIN
 	END LOOP;
 	RETURN format('%s matches, sum %s', n, coalesce(s::text, 'null'));
 END $$;
+\set ECHO all
 
 -- every width, order and place of NULLs, and the extremes, which share their bits with NULL
 DO $$

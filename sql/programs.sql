@@ -2,54 +2,18 @@
 -- GpubtreeAggregate with programs: filters, expressions, FILTER, groups, HAVING, several ranges of
 -- the key, and the ordinary plan as a child
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA programs;
 SET search_path = programs, public;
 SET timezone = 'UTC';
 
--- The plan of a query, line by line.
-CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE format('EXPLAIN (%s) %s', options, query);
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line LIKE '%GpubtreeAggregate%') FROM plan(query) line
-$$;
-
--- The query's rows in one text, in any order, or its error.
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT string_agg(r, '' '' ORDER BY r COLLATE "C") FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
-	RETURN coalesce(result, 'no row');
-EXCEPTION WHEN OTHERS THEN
-	RETURN 'ERROR: ' || sqlerrm;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS $$
-	SELECT answer(query)
-$$;
-
--- The answer of our node, shortened, if the ordinary plan has the same.  All ordinary scans are dear
--- alike, so that the node is chosen wherever it can be.
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql
-	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
-	SET gpubtree.enable_bucketaggregate = off
-AS $$
-DECLARE
-	ours text;
-	plain text;
-BEGIN
-	IF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	ours := answer(query);
-	plain := plain_answer(query);
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN CASE WHEN length(ours) < 120 THEN ours ELSE left(ours, 40) || ' ... ' || length(ours) || ' ' || md5(ours) END;
-END $$;
+SET compare.node = 'GpubtreeAggregate';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare.sql
+ALTER FUNCTION compare SET gpubtree.enable_bucketaggregate = off;
 
 CREATE TABLE event (k bigint, s smallint, i integer, b bigint, f double precision, d date, t timestamp, z timestamptz, u integer);
 INSERT INTO event
@@ -59,6 +23,7 @@ INSERT INTO event
 	FROM generate_series(1, 6000) n;
 CREATE INDEX event_k ON event USING gpubtree (k) INCLUDE (s, i, b, f, d, t, z);
 VACUUM ANALYZE event;
+\set ECHO all
 
 --
 -- Filters

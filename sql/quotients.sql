@@ -2,6 +2,9 @@
 -- Sums and averages of integers that are divided by a constant numeric: the same value, with the
 -- same digits behind the point.  Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;
@@ -45,9 +48,12 @@ BEGIN
 	END LOOP;
 	RETURN coalesce(node, 'ordinary plan') || ', equal' || gave_up;
 END $$;
+\set ECHO all
 
 SELECT g, sum(i / 100.0), avg(i / 100.0), sum(b / 8) FROM amount WHERE g IN (100, 101, 102, 200, 201, 300, 301) GROUP BY g ORDER BY g;
+SET enable_hashagg = off;
 EXPLAIN (COSTS OFF) SELECT g, sum(i / 100.0) FROM amount WHERE k > 0 GROUP BY g;
+RESET enable_hashagg;
 
 SELECT divisor, compare(format('SELECT g, sum(s / %s), avg(s / %1$s), sum(i / %1$s), avg(i / %1$s) FROM amount WHERE k > 0 GROUP BY g', divisor)) AS integers,
 	compare(format('SELECT g, sum(b / %s), avg(b / %1$s) FROM amount WHERE abs(b / 2) < 100000000000 GROUP BY g', divisor)) AS bigint,

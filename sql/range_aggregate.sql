@@ -2,6 +2,9 @@
 -- Aggregates over each of many ranges: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 -- groups come sorted here; join_programs.sql has them hashed
@@ -24,10 +27,12 @@ INSERT INTO shifts SELECT 5 + n, timestamptz '2024-03-01 00:00+00' + n * interva
 	FROM generate_series(1, 300) n;
 VACUUM ANALYZE readings;
 VACUUM ANALYZE shifts;
+\set ECHO all
 
 -- The tables are small: price core's joins out, so that ours is used wherever it can be.
 SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,gpubtree.enable_batchjoin}'::text[]) name;
 
+\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -61,6 +66,7 @@ BEGIN
 	END IF;
 	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
 END $$;
+\set ECHO all
 
 --
 -- Plans: one group for each outer row, needing no order; groups of several, sorted; one that is sorted already
@@ -75,6 +81,7 @@ SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT s.crew, count(r.at) FROM shifts s JOIN readings r ON r.at > s.begins GROUP BY s.crew;
 RESET enable_sort;
 DROP INDEX shifts_crew;
+\set ECHO none
 -- what is counted; the engine depends on the device, the leaves on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -86,8 +93,10 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT * FROM counts('SELECT s.id, count(*), sum(r.value) FROM shifts s JOIN readings r ON r.at >= s.begins AND r.at < s.ends GROUP BY s.id HAVING sum(r.value) > 3000');
 SELECT * FROM counts('SELECT s.place, count(*) FROM shifts s LEFT JOIN readings r ON r.at = s.begins GROUP BY s.place');
+\set ECHO none
 -- the same in other formats
 CREATE FUNCTION keys(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -97,6 +106,7 @@ BEGIN
 	RETURN QUERY SELECT key || CASE WHEN json_typeof(value) = 'number' OR key IN ('Engine') THEN '' ELSE ': ' || value END
 		FROM json_each(plan->0->'Plan') WHERE key NOT IN ('Plans');
 END $$;
+\set ECHO all
 SELECT * FROM keys('SELECT s.crew, count(*), sum(r.value) FROM shifts s JOIN readings r ON r.at >= s.begins AND r.at < s.ends GROUP BY s.crew');
 
 --

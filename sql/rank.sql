@@ -1,6 +1,9 @@
 --
 -- Ranks: ORDER BY with OFFSET starts at a key found by counting.  Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 -- The tables are small: ours is used wherever it can be.
@@ -14,42 +17,12 @@ VACUUM ANALYZE scores;
 UPDATE scores SET v = v + 1 WHERE k % 50 = 0;
 DELETE FROM scores WHERE k BETWEEN 3000 AND 3999;
 
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line ~ 'Gpubtree(Rank|Percentile)') FROM plan(query) line
-$$;
--- Rows in their order as one text, and the same without our nodes: equal keys come in the order of an index scan
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, '';'')), ''-'') FROM (%s) q', query)
-		INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enable_rank = off SET gpubtree.enable_percentile = off SET enable_sort = off SET enable_bitmapscan = off
-AS $$
-	SELECT answer(query)
-$$;
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text;
-	plain text;
-BEGIN
-	IF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	ours := answer(query);
-	plain := plain_answer(query);
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
-END $$;
+SET compare.node = 'Gpubtree(Rank|Percentile)';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare_rows.sql
+-- Equal keys come in the order of an index scan.
+ALTER FUNCTION plain_answer SET enable_sort = off SET enable_bitmapscan = off;
+\set ECHO all
 
 --
 -- Plans
@@ -58,6 +31,7 @@ SELECT * FROM plan('SELECT k, v FROM scores ORDER BY k OFFSET 9000 LIMIT 3');
 SELECT * FROM plan('SELECT name, v + 1 FROM scores WHERE k >= 100 AND 11000 > k ORDER BY k DESC OFFSET 9000');
 SELECT k, v FROM scores ORDER BY k, v OFFSET 9000 LIMIT 3;
 SELECT k, v FROM scores ORDER BY k OFFSET 9000 LIMIT 3;
+\set ECHO none
 -- JSON has the same keys
 CREATE FUNCTION json_keys(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -67,6 +41,7 @@ BEGIN
 	RETURN QUERY SELECT key FROM json_each(plan -> 0 -> 'Plan' -> 'Plans' -> 0)
 		WHERE key !~ '(Cost|Rows|Width|Loops|Aware|Relationship|Async.*)$' ORDER BY key;
 END $$;
+\set ECHO all
 SELECT * FROM json_keys('SELECT k FROM scores WHERE k > 5 ORDER BY k OFFSET 9000 LIMIT 3');
 
 --
@@ -246,6 +221,7 @@ VACUUM ANALYZE scores;
 DELETE FROM scores WHERE k BETWEEN 9000 AND 9020;
 SELECT * FROM plan('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k BETWEEN 100 AND 9000');
 SELECT * FROM plan('SELECT count(*), percentile_disc(0.1) WITHIN GROUP (ORDER BY k DESC) + 1 FROM scores WHERE k > 0');
+\set ECHO none
 CREATE FUNCTION json_percentile_keys(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	plan json;
@@ -254,6 +230,7 @@ BEGIN
 	RETURN QUERY SELECT key FROM json_each(plan -> 0 -> 'Plan')
 		WHERE key !~ '(Cost|Rows|Width|Loops|Aware|Relationship|Async.*)$' ORDER BY key;
 END $$;
+\set ECHO all
 SELECT * FROM json_percentile_keys('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5');
 SELECT compare(format('SELECT percentile_disc(%s) WITHIN GROUP (ORDER BY k %s) FROM scores %s', fraction, direction, condition))
 FROM unnest('{0,1,0.5,1e-300,0.99999,NULL::float8,"''{0.75,0.5,0.25,0.5}''::float8[]","''{{0,NULL},{1,0.1}}''::float8[]","''[3:4]={0.3,0.6}''::float8[]","''{}''::float8[]",NULL::float8[]}'::text[]) fraction,

@@ -1,4 +1,7 @@
 -- Who may not execute an aggregate cannot have it computed by a node that stands for it, nor planned
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE TABLE gpb_t (k bigint NOT NULL, v integer);
 INSERT INTO gpb_t SELECT i % 2000, i % 37 FROM generate_series(1, 20000) i;
 CREATE INDEX gpb_t_k ON gpb_t USING gpubtree (k) INCLUDE (v);
@@ -47,6 +50,8 @@ INSERT INTO queries (query) VALUES
 	('SELECT k / 1000, sum(v / v) FROM gpb_t WHERE k > 5 GROUP BY 1'),
 	('SELECT b.id, sum(v * 2) FROM gpb_b b JOIN gpb_t t ON t.k > b.lo AND t.k < b.hi GROUP BY 1');
 GRANT SELECT ON queries TO regress_gpb_rights;
+\set ECHO all
+
 SELECT n, node_of(query) FROM queries ORDER BY n;
 BEGIN;
 REVOKE EXECUTE ON FUNCTION sum(integer), percentile_disc(float8, anyelement) FROM PUBLIC;

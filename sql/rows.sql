@@ -1,54 +1,18 @@
 --
 -- GpubtreeScan: rows of ranges with filters, and the first rows in an order
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA rows;
 SET search_path = rows, public;
 SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
 
--- The plan of a query, line by line.
-CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE format('EXPLAIN (%s) %s', options, query);
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line LIKE '%GpubtreeScan%') FROM plan(query) line
-$$;
-
--- The query's rows in one text, in any order, or its error.
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT string_agg(r, '' '' ORDER BY r COLLATE "C") FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
-	RETURN coalesce(result, 'no row');
-EXCEPTION WHEN OTHERS THEN
-	RETURN 'ERROR: ' || sqlerrm;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS $$
-	SELECT answer(query)
-$$;
-
--- The answer of our node, shortened, if the ordinary plan has the same.  All ordinary scans are dear
--- alike, so that the node is chosen wherever it can be.
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql
-	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
-AS $$
-DECLARE
-	ours text;
-	plain text;
-BEGIN
-	IF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	ours := answer(query);
-	plain := plain_answer(query);
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, left(ours, 300), left(plain, 300));
-	END IF;
-	RETURN CASE WHEN length(ours) < 120 THEN ours ELSE left(ours, 40) || ' ... ' || length(ours) || ' ' || md5(ours) END;
-END $$;
+SET compare.node = 'GpubtreeScan';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare.sql
 
 CREATE TABLE event (k bigint, s smallint, i integer, b bigint, f double precision, d date, t timestamp, u integer, x text);
 INSERT INTO event
@@ -58,6 +22,7 @@ INSERT INTO event
 	FROM generate_series(1, 4000) n;
 CREATE INDEX event_k ON event USING gpubtree (k) INCLUDE (s, i, b, f, d, t);
 VACUUM ANALYZE event;
+\set ECHO all
 
 -- What EXPLAIN shows: all columns from the index; from the table; a condition that no program tests.
 SELECT plan('SELECT k, i FROM event WHERE k < 3000 AND i = 7');

@@ -1,6 +1,9 @@
 --
 -- GpubtreeScan: rows as they are wanted: below LIMIT, by cursors, and in scans that begin anew
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA rows_parts;
 SET search_path = rows_parts, public;
@@ -75,6 +78,7 @@ CREATE TABLE part (k integer, v integer, w bigint, u text);
 INSERT INTO part SELECT n, n % 1000, n * 7919::bigint % 100003, 'text ' || n % 13 FROM generate_series(1, 60000) n;
 CREATE INDEX part_k ON part USING gpubtree (k) INCLUDE (v, w);
 VACUUM ANALYZE part;
+\set ECHO all
 
 -- A few rows need a few leaves, whether the planner expects them or not; all rows need all leaves.
 SELECT done_by('SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3 LIMIT 10', 'Matches', 'Leaves Done by CPU');
@@ -94,6 +98,7 @@ SELECT done_by('SELECT k, v FROM part WHERE k >= 2000 AND v % 7 = 3 LIMIT 3', 'M
 SELECT k, v FROM part WHERE k >= 2000 AND v % 7 = 3 LIMIT 3;
 ROLLBACK;
 
+\set ECHO none
 -- The price says so: the first row is cheap, as is a part of all.
 CREATE FUNCTION costs(query text, OUT startup float8, OUT total float8) LANGUAGE plpgsql AS $$
 DECLARE
@@ -103,6 +108,7 @@ BEGIN
 	startup := plan -> 0 -> 'Plan' ->> 'Startup Cost';
 	total := plan -> 0 -> 'Plan' ->> 'Total Cost';
 END $$;
+\set ECHO all
 -- With a device all rows together may cost little more than the first one.
 SET gpubtree.enable_device = off;
 SELECT startup < total / 10 AS early FROM costs('SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3');
@@ -248,6 +254,7 @@ DEALLOCATE ALL;
 EXPLAIN (COSTS OFF) SELECT k FROM part WHERE v % 7 = 3 ORDER BY w LIMIT random() * 10;
 SELECT done_by('SELECT k FROM part WHERE v % 7 = 3 ORDER BY w LIMIT (SELECT 4) OFFSET 3', 'First Entries', 'Matches');
 SELECT n, q.* FROM generate_series(0, 3) n, LATERAL (SELECT k, w FROM part WHERE k > n * 10000 AND v % 7 = n ORDER BY w, k LIMIT n) q;
+\set ECHO none
 CREATE FUNCTION first_rows(low integer, rows bigint, skipped bigint) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN (SELECT string_agg(k || ' ' || x, ',') FROM (SELECT k, w % 500 AS x FROM part WHERE k > low AND v % 5 <> 3 ORDER BY w % 500 DESC, k LIMIT rows OFFSET skipped) q);
@@ -256,6 +263,7 @@ CREATE FUNCTION core_first_rows(low integer, rows bigint, skipped bigint) RETURN
 BEGIN
 	RETURN (SELECT string_agg(k || ' ' || x, ',') FROM (SELECT k, w % 500 AS x FROM part WHERE k > low AND v % 5 <> 3 ORDER BY w % 500 DESC, k LIMIT rows OFFSET skipped) q);
 END $$;
+\set ECHO all
 SELECT n, low, rows, skipped FROM (SELECT n, 52000 + n * 7919 % 9001 AS low, nullif(n * 31 % 97, 9) * (n % 3) * (n % 3) AS rows, nullif(n * 17 % 29, 5) * (n % 2) * 7 AS skipped FROM generate_series(1, 200) n) q
 	WHERE first_rows(low, rows, skipped) IS DISTINCT FROM core_first_rows(low, rows, skipped);
 RESET plan_cache_mode;

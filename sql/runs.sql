@@ -1,5 +1,7 @@
 -- leaves whose entries share keys: sizes beside the built-in B-tree's, what such a leaf looks like,
 -- and scans that mark, go back and turn around on it
+\pset format unaligned
+\pset tuples_only on
 SET max_parallel_workers_per_gather = 0;
 SET max_parallel_maintenance_workers = 0;
 SELECT setseed(0.25);
@@ -10,6 +12,7 @@ CREATE TABLE sized (t10 int8, t1000 int8, n10 int4, w1000 uuid, pair1 int4, pair
 INSERT INTO sized
 	SELECT k, k / 100, k, md5((k / 100)::text)::uuid, k % 100, k / 1000
 	FROM (SELECT (random() * 5000)::int k FROM generate_series(1, 50000)) k;
+\set ECHO none
 CREATE FUNCTION make(method text, options text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE INDEX %1$s_t10 ON sized USING %1$s (t10) %2$s', method, options);
@@ -18,6 +21,7 @@ BEGIN
 	EXECUTE format('CREATE INDEX %1$s_w1000 ON sized USING %1$s (w1000) %2$s', method, options);
 	EXECUTE format('CREATE INDEX %1$s_pair ON sized USING %1$s (pair1, pair2) %2$s', method, options);
 END $$;
+\set ECHO all
 SELECT make('gpubtree', '');
 SELECT make('btree', '');
 CREATE VIEW sizes AS

@@ -3,6 +3,9 @@
 -- copy of the same table.
 --
 -- batched joins are for join.sql
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET gpubtree.enable_batchjoin = off;
 SET client_min_messages = warning;
 SET enable_seqscan = off;
@@ -57,7 +60,7 @@ INSERT INTO conditions (integers, dates) VALUES
 	('k BETWEEN 100 AND 200::int8', 'k BETWEEN ''2000-03-01''::date AND ''2000-04-01''::timestamptz'),
 	('k > 100 AND k > 200::int2 AND k < 300::int8 AND k <= 250', 'k > ''2000-03-01''::timestamp AND k >= ''2000-03-05''::date AND k < ''2000-07-01'''),
 	('k > 5 AND k < 3', 'k > ''2001-01-01'' AND k < ''2000-01-01''::date'),
-	('k = 5 AND k = 6::int8', 'k = ''2000-01-05'' AND k = ''2000-01-06''::date'),
+	('k = 5 AND k = ANY (''{6,7}''::int8[])', 'k = ''2000-01-05'' AND k = ''2000-01-06''::date'),
 	('k IS NULL', 'k IS NULL'),
 	('k IS NOT NULL', 'k IS NOT NULL'),
 	('k IS NULL AND k > 5', 'k IS NULL AND k = ''infinity'''),
@@ -89,6 +92,7 @@ LANGUAGE sql AS $$
 	FROM conditions c, LATERAL (SELECT CASE family WHEN 'integer' THEN integers ELSE dates END AS condition) t
 	ORDER BY c.number
 $$;
+\set ECHO all
 
 SELECT pair('int4', 'CASE WHEN i % 40 = 0 THEN NULL WHEN i = 7 THEN 2147483647 WHEN i = 8 THEN -2147483648 ELSE (i * 7919) % 400 END', '');
 VACUUM (ANALYZE) stock, ours;
@@ -128,6 +132,7 @@ SELECT * FROM differences('date', 'NULLS FIRST', 'DESC NULLS LAST');
 -- A wrong operator or order must show in the comparison above
 SELECT same('SELECT k FROM $T WHERE k > ''2000-01-01'' AND ''$T'' = ''stock''', 'index') LIKE 'DIFFERENT%' AS can_fail;
 
+\set ECHO none
 -- Cursors that turn around, within a leaf and across many
 CREATE FUNCTION same_cursor(query text, moves int[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -156,6 +161,7 @@ BEGIN
 	END LOOP;
 	RETURN rows || ' rows';
 END $$;
+\set ECHO all
 
 SET timezone = 'UTC';
 SET enable_bitmapscan = off;
@@ -206,6 +212,7 @@ SELECT min(k), max(k) FROM ours;
 SELECT k FROM ours ORDER BY k DESC NULLS FIRST LIMIT 3;
 SELECT k FROM ours WHERE k IS NOT NULL ORDER BY k DESC NULLS FIRST LIMIT 3;
 
+\set ECHO none
 -- Entries found dead are marked: a second scan no longer visits the heap for them
 CREATE FUNCTION buffers(query text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
@@ -214,6 +221,7 @@ BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF, FORMAT JSON) ' || query INTO plan;
 	RETURN (plan #>> '{0,Plan,Shared Hit Blocks}')::int + (plan #>> '{0,Plan,Shared Read Blocks}')::int;
 END $$;
+\set ECHO all
 CREATE TABLE killed WITH (autovacuum_enabled = off) AS SELECT i AS k, repeat('x', 500) AS filler FROM generate_series(1, 2000) i;
 CREATE INDEX ON killed USING gpubtree (k);
 DELETE FROM killed WHERE k > 100;
@@ -231,6 +239,7 @@ CREATE TABLE runs WITH (autovacuum_enabled = off) AS
 		 UNION ALL SELECT true, generate_series(1, 3)) r;
 CREATE INDEX runs_k ON runs USING gpubtree (k);
 DELETE FROM runs WHERE NOT live;
+\set ECHO none
 CREATE FUNCTION runs_seen(forward boolean, from_k bigint, to_k bigint) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
 	seen bigint[];
@@ -239,6 +248,7 @@ BEGIN
 				   from_k, to_k, CASE WHEN forward THEN 'ASC' ELSE 'DESC' END) INTO seen;
 	RETURN seen;
 END $$;
+\set ECHO all
 SET enable_seqscan = on;
 SET enable_indexscan = off;
 SET enable_bitmapscan = off;

@@ -2,6 +2,9 @@
 -- Settings of the session count as they are when a node begins: a cursor's rows do not follow what is set later, whoever sets
 -- it, and what the session has set stays as it is.  Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
@@ -83,6 +86,7 @@ BEGIN
 	END IF;
 	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
 END $$;
+\set ECHO all
 
 -- ---- the time zone ----
 
@@ -142,6 +146,7 @@ SHOW timezone;
 COMMIT;
 SHOW timezone;
 
+\set ECHO none
 -- a function that the query itself calls, for each group
 CREATE FUNCTION turn(n bigint) RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
 BEGIN
@@ -160,11 +165,13 @@ BEGIN
 	END LOOP;
 	RETURN md5(result);
 END $$;
+\set ECHO all
 CREATE TEMP TABLE expected AS SELECT lines(false) AS md5;
 SELECT lines(true) = md5 AS equal FROM expected;
 SHOW timezone;
 SET timezone = 'America/New_York';
 
+\set ECHO none
 -- a loop over the query
 CREATE FUNCTION looped() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -179,11 +186,13 @@ BEGIN
 	END LOOP;
 	RETURN md5(result);
 END $$;
+\set ECHO all
 SELECT looped() = md5 AS equal FROM expected;
 SET timezone = 'America/New_York';
 
 -- ---- executed again ----
 
+\set ECHO none
 -- With no parameter changed the groups are those of the first execution, as in a hash table of groups that is read once more.
 CREATE FUNCTION turn_to(zone text) RETURNS text LANGUAGE sql VOLATILE AS $$
 	SELECT set_config('timezone', zone, false)
@@ -198,8 +207,10 @@ BEGIN
 		GROUP BY zone ORDER BY zone$q$;
 	PERFORM set_config('timezone', 'America/New_York', false);
 END $$;
+\set ECHO all
 SELECT * FROM again(false);
 SELECT * FROM again(true);
+\set ECHO none
 -- with a parameter changed they are new
 CREATE FUNCTION anew(is_plain boolean) RETURNS TABLE (zone text, groups bigint, first numeric) LANGUAGE plpgsql AS $$
 BEGIN
@@ -210,6 +221,7 @@ BEGIN
 			WHERE at > timestamptz '2023-03-03 UTC' + length(turned) * interval '1 hour' AND at < 'infinity' GROUP BY 1 OFFSET 0) g) q$q$;
 	PERFORM set_config('timezone', 'America/New_York', false);
 END $$;
+\set ECHO all
 SELECT * FROM anew(false);
 SELECT * FROM anew(true);
 
@@ -218,6 +230,7 @@ SELECT * FROM anew(true);
 RESET enable_indexscan;
 RESET enable_indexonlyscan;
 
+\set ECHO none
 CREATE FUNCTION explain_lines(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
@@ -232,6 +245,7 @@ BEGIN
 		LEFT JOIN (SELECT v FROM visit WHERE at >= timestamp '2023-03-03' ORDER BY at OFFSET 1000 LIMIT 2) q ON v <> length(turned)$q$;
 	PERFORM set_config('timezone', 'America/New_York', false);
 END $$;
+\set ECHO all
 SELECT count(*) AS ours FROM explain_lines('SELECT v FROM visit WHERE at >= timestamp ''2023-03-03'' ORDER BY at OFFSET 1000 LIMIT 2') line
 WHERE line LIKE '%GpubtreeRank%';
 SELECT * FROM ranks(true);

@@ -1,4 +1,7 @@
 -- Indexes with several key columns: what fits, NULLs, conditions on each column, order, and DDL
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET enable_seqscan = off;
 SET enable_incremental_sort = off;
 SET enable_bitmapscan = off;
@@ -13,6 +16,8 @@ INSERT INTO sc SELECT 5, d, 1, true, 7 FROM unnest(ARRAY[NULL, 'infinity', '-inf
 CREATE INDEX sc_ad ON sc USING gpubtree (a, d) INCLUDE (v);
 CREATE INDEX sc_sdo ON sc USING gpubtree (s DESC, o NULLS FIRST, d DESC NULLS LAST);
 CREATE INDEX sc_expression ON sc USING gpubtree (o, (v % 7));
+\set ECHO all
+
 SELECT gpubtree_check('sc_ad', true), gpubtree_check('sc_sdo', true), gpubtree_check('sc_expression', true);
 VACUUM ANALYZE sc;
 
@@ -199,6 +204,7 @@ CREATE INDEX sw_gt ON sw USING gpubtree (g DESC, t NULLS FIRST) INCLUDE (v) WITH
 CREATE INDEX sw_ivi ON sw USING gpubtree (i DESC NULLS LAST, v, (v % 10));
 SELECT c, key_width, gpubtree_check(c, true) FROM unnest('{sw_it,sw_gt,sw_ivi}'::regclass[]) c, gpubtree_metap(c);
 VACUUM ANALYZE sw;
+\set ECHO none
 CREATE FUNCTION sw_same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE ours text; theirs text;
 BEGIN
@@ -217,6 +223,7 @@ CREATE FUNCTION sw_all(c text) RETURNS text LANGUAGE sql AS $$
 		('SELECT i, count(*), sum(v), max(t) FROM sw WHERE %s GROUP BY i ORDER BY i'),
 		('SELECT count(*), sum(v) FROM sw WHERE %s')) q (query)
 $$;
+\set ECHO all
 CREATE TABLE sw_conditions (n int GENERATED ALWAYS AS IDENTITY, c text);
 INSERT INTO sw_conditions (c) VALUES
 	('true'), ('i = 5'), ('i = 5 AND t > ''2024-06-01'''), ('i = 5 AND t BETWEEN ''2024-02-01'' AND date ''2024-06-01'''),
@@ -265,6 +272,7 @@ CREATE INDEX sp_narrow ON sp USING gpubtree (v, (v % 9)) WHERE v > 7 AND (v % 9)
 CREATE INDEX sp_roomy ON sp USING gpubtree (v, (v % 9)) WHERE v > 7;
 SELECT c, key_width FROM unnest('{sp_ut,sp_wu,sp_in,sp_expression,sp_narrow,sp_roomy}'::regclass[]) c, gpubtree_metap(c);
 VACUUM ANALYZE sp;
+\set ECHO none
 CREATE FUNCTION sp_wrong() RETURNS TABLE (wrong text) LANGUAGE sql AS $$
 	SELECT * FROM (SELECT sw_same(query) FROM unnest(ARRAY[
 		'SELECT u, t FROM sp WHERE u IS NOT NULL ORDER BY u, t', 'SELECT u, t FROM sp WHERE u < 9 ORDER BY u DESC, t DESC',
@@ -282,6 +290,7 @@ CREATE FUNCTION sp_wrong() RETURNS TABLE (wrong text) LANGUAGE sql AS $$
 		'SELECT g FROM unnest(''{NULL,-1,3,49}''::int8[]) g WHERE NOT EXISTS (SELECT FROM sp WHERE u = g) ORDER BY g'
 		]) query OFFSET 0) q (wrong) WHERE wrong <> 'same'
 $$;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT u, t FROM sp WHERE u IS NOT NULL ORDER BY u, t LIMIT 3;
 SELECT sp_wrong();
 SET gpubtree.setup_cost = 0;

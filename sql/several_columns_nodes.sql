@@ -1,6 +1,9 @@
 -- Which nodes leave an index with several key columns to PostgreSQL's own plans: the same queries over
 -- an index on the first of the columns alone, which they take, and over one on both.  Whoever
 -- teaches a node several columns finds its name here.
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE FUNCTION nodes_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE nodes text; line text;
 BEGIN
@@ -21,6 +24,8 @@ SET enable_bitmapscan = off;
 SET enable_nestloop = off;
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
+\set ECHO all
+
 SELECT n, node, nodes_of(format(query, 'one_key')) AS one_key, nodes_of(format(query, 'two_keys')) AS two_keys FROM (VALUES
 	(4, 'GpubtreeScan, each key once', 'SELECT DISTINCT ON (ts) ts, v FROM %s ORDER BY ts'),
 	(5, 'GpubtreeScan, the last of each group', 'SELECT DISTINCT ON (tenant) tenant, ts, v FROM %s ORDER BY tenant, ts DESC'),

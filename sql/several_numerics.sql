@@ -1,6 +1,9 @@
 --
 -- numeric(p, s) of up to 18 digits, and time with time zone, as one of several key columns
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET timezone = 'UTC';
 SET enable_seqscan = off;
 SET enable_incremental_sort = off;
@@ -24,9 +27,12 @@ CREATE INDEX t_srd ON t USING gpubtree (s NULLS FIRST, r, d DESC) INCLUDE (v);
 CREATE INDEX t_pp ON t USING gpubtree (p, p DESC NULLS LAST);
 CREATE INDEX t_expression ON t USING gpubtree (a, ((v / 4.0)::numeric(6, 1)));
 VACUUM ANALYZE t;
+\set ECHO all
+
 SELECT c, key_width, gpubtree_check(c, true) FROM unnest('{t_ap,t_pd,t_qsp,t_srd,t_pp,t_expression}'::regclass[]) c, gpubtree_metap(c) ORDER BY c::text;
 SELECT itemoffset, key FROM gpubtree_page_items('t_qsp', 1) LIMIT 2;
 
+\set ECHO none
 -- All rows of a query as one text, by ours and by core's plans
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE ours text; theirs text; n bigint;
@@ -56,6 +62,7 @@ CREATE FUNCTION all_same(c text) RETURNS text LANGUAGE sql AS $$
 		(9, 'SELECT sum(p * 2 - 1.5), count(*) FILTER (WHERE p * 3 > 10.25), sum(CASE WHEN p > 0 THEN p END) FROM t WHERE %s')) q (n, query)
 	) x (n, s) WHERE n = 1 OR s NOT LIKE '% rows, the same'
 $$;
+\set ECHO all
 CREATE TABLE conditions (n int GENERATED ALWAYS AS IDENTITY, c text);
 INSERT INTO conditions (c) VALUES
 	('true'), ('a = 3'), ('a = 3 AND p = 12.5'), ('a = 3 AND p = 12.505'), ('a = 3 AND p > 12.345'), ('a = 3 AND p >= 12.5'),

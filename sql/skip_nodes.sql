@@ -1,4 +1,7 @@
 -- Nodes that skip: conditions on later key columns, as ranges of each group of the columns before
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE TABLE sn (tenant int4, ts timestamptz, v int4, w int4, name text);
 INSERT INTO sn SELECT i % 10 * 1000, timestamptz '2024-01-01 00:00+00' + i * interval '1 minute', i, i % 7, 'n' || i % 3
 FROM generate_series(1, 100000) i;
@@ -36,6 +39,8 @@ END $$;
 
 -- ---- a range of the second column: a range for each tenant, NULL among them ----
 SET gpubtree.enable_device = off;
+\set ECHO all
+
 EXPLAIN (COSTS OFF) SELECT count(*), sum(v) FROM sn WHERE ts BETWEEN '2024-02-01 00:00+00' AND '2024-02-01 03:00+00';
 RESET gpubtree.enable_device;
 SELECT count(*), sum(v) FROM sn WHERE ts BETWEEN '2024-02-01 00:00+00' AND '2024-02-01 03:00+00';

@@ -1,4 +1,7 @@
 -- Index scans that skip: conditions on later columns, without a single value of the first one
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.enabled = off;
@@ -24,6 +27,8 @@ BEGIN
 		WHEN (plan ->> 'Shared Hit Blocks')::int + (plan ->> 'Shared Read Blocks')::int <= most THEN 'reads few pages'
 		ELSE 'reads ' || (plan ->> 'Shared Hit Blocks')::int + (plan ->> 'Shared Read Blocks')::int END);
 END $$;
+\set ECHO all
+
 SELECT pg_relation_size('sk_tt') / current_setting('block_size')::int > 250 AS many_pages;
 
 -- a range of the second column: some pages for each tenant

@@ -1,44 +1,18 @@
 --
 -- What users write for a range of the key: conditions on functions of it
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA spellings;
 SET search_path = spellings, public;
 SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
 
-CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE format('EXPLAIN (%s) %s', options, query);
-END $$;
--- The query's rows in one text, in any order, or its error.
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT string_agg(r, '' '' ORDER BY r COLLATE "C") FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
-	RETURN coalesce(result, 'no row');
-EXCEPTION WHEN OTHERS THEN
-	RETURN 'ERROR: ' || sqlerrm;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS $$
-	SELECT answer(query)
-$$;
--- The answer of our node, shortened, if the ordinary plan has the same.
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql
-	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
-AS $$
-DECLARE
-	ours text := answer(query);
-	plain text := plain_answer(query);
-BEGIN
-	IF NOT (SELECT bool_or(line ~ 'Gpubtree') FROM plan(query) line) THEN
-		RETURN 'ordinary plan: ' || query;
-	ELSIF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN CASE WHEN length(ours) < 100 THEN ours ELSE left(ours, 30) || ' ... ' || length(ours) || ' ' || md5(ours) END;
-END $$;
+SET compare.node = 'Gpubtree';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare.sql
 
 -- Keys of each type: a dense stretch, the changes of offsets in 2024, years before Christ, infinities
 CREATE TABLE moment (t timestamp, z timestamptz, d date, i integer, v integer);
@@ -56,6 +30,7 @@ CREATE INDEX moment_z ON moment USING gpubtree (z) INCLUDE (v);
 CREATE INDEX moment_d ON moment USING gpubtree (d DESC NULLS LAST) INCLUDE (v);
 CREATE INDEX moment_i ON moment USING gpubtree (i) INCLUDE (v);
 VACUUM ANALYZE moment;
+\set ECHO all
 
 -- One range, no filter
 SELECT * FROM plan($$SELECT count(*), sum(v) FROM moment WHERE t::date = '2024-10-27'$$);

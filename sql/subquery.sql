@@ -1,4 +1,7 @@
 -- Scalar subqueries that aggregate a range for each row: the finished plan gets a node above the one that evaluates them
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET gpubtree.setup_cost = 100;
 SET gpubtree.batch_setup_cost = 20;
 SET max_parallel_workers_per_gather = 0;
@@ -54,6 +57,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 
 -- what joins and conditions drop is not asked for: no error that core does not raise
 SELECT sub_same(q) FROM (VALUES
@@ -195,6 +199,7 @@ SELECT sub_same(q) FROM (VALUES
 
 -- volatile functions are called in core's order
 CREATE SEQUENCE sub_s;
+\set ECHO none
 CREATE FUNCTION sub_next(int) RETURNS int8 LANGUAGE plpgsql VOLATILE AS $$ BEGIN RETURN nextval('sub_s'); END $$;
 CREATE FUNCTION sub_counted(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -209,6 +214,7 @@ BEGIN
 	SET LOCAL gpubtree.enable_subquery = on;
 	RETURN CASE WHEN ours = stock THEN 'same' ELSE 'DIFFERENT' END;
 END $$;
+\set ECHO all
 SELECT sub_counted(q) FROM (VALUES
 	('SELECT id, nextval(''sub_s''), (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b'),
 	('SELECT id, nextval(''sub_s''), (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b WHERE (SELECT nextval(''sub_s'') + lo * 0 OFFSET 0) > 0'),
@@ -259,6 +265,7 @@ RESET plan_cache_mode;
 SET jit = on;
 SET jit_above_cost = 5000;
 SELECT count(*) FROM (SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b) s;
+\set ECHO none
 CREATE FUNCTION sub_jit(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -268,6 +275,7 @@ BEGIN
 	END LOOP;
 	RETURN false;
 END $$;
+\set ECHO all
 SELECT sub_jit('SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b');
 SET jit = off;
 

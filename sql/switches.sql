@@ -2,6 +2,9 @@
 -- Switches: gpubtree.enabled for all that is ours, gpubtree.enable_device for the device; and what is counted of whose answers.
 -- Nothing printed here depends on the device.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
@@ -14,6 +17,8 @@ END $$;
 -- The tables are small: ours is used wherever it can be, and the device whenever it can be.
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
+\set ECHO all
+
 SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
 
 CREATE TABLE events (k bigint NOT NULL, v integer);
@@ -37,6 +42,7 @@ INSERT INTO queries (query) VALUES
 	('SELECT id, s.* FROM wanted, LATERAL (SELECT count(*), sum(v) FROM events WHERE k >= lo AND k < hi) s ORDER BY id'),
 	('SELECT id, (SELECT sum(v) FROM events WHERE k >= lo AND k < hi) FROM wanted ORDER BY id');
 
+\set ECHO none
 -- The node of ours in a statement's plan, and who answered
 CREATE FUNCTION node(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -58,16 +64,18 @@ BEGIN
 	END LOOP;
 	RETURN found;
 END $$;
+-- A statement's rows, and the names of their columns
 CREATE FUNCTION answer(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line record;
 	lines text[];
 BEGIN
 	FOR line IN EXECUTE statement LOOP
-		lines := lines || line::text;
+		lines := lines || row_to_json(line)::text;
 	END LOOP;
 	RETURN cardinality(lines) || ' rows ' || md5(lines::text);
 END $$;
+\set ECHO all
 -- What was counted so far, by the device and by the others
 CREATE TABLE counted AS
 	SELECT requests, batches, keys, ranges, launches, cpu_requests, cpu_batches, cpu_keys, cpu_ranges FROM gpubtree_device, gpubtree_batches;

@@ -1,5 +1,8 @@
 -- min() and max() of texts in INCLUDE, whose codes have another order than they.
 
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE DOMAIN title AS text;
 CREATE TABLE sold (k integer, site smallint, product text, note varchar(20), shop char(5),
 	loose bpchar, named title, raw bytea, v integer);
@@ -40,6 +43,8 @@ BEGIN
 	RETURN COALESCE(node, 'PostgreSQL''s plan');
 END
 $$;
+\set ECHO all
+
 EXPLAIN (COSTS OFF)
 SELECT site, min(product), max(product) FILTER (WHERE v < 10), min(note), sum(v)
 FROM sold WHERE k < 15000 GROUP BY site ORDER BY site;

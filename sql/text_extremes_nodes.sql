@@ -1,5 +1,8 @@
 -- min() and max() of texts in INCLUDE by nodes whose programs put each code below its rank.
 
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE DOMAIN title AS text;
 CREATE TABLE sold (t timestamp, k integer, site smallint, product text, note varchar(20), shop char(5),
 	loose bpchar, named title, raw bytea, v integer);
@@ -54,6 +57,7 @@ BEGIN
 	RETURN COALESCE(node, 'PostgreSQL''s plan');
 END
 $$;
+\set ECHO all
 
 -- Buckets
 EXPLAIN (COSTS OFF)
@@ -169,6 +173,7 @@ RESET gpubtree.enable_device;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT count(*), same_rows('SELECT ' || query) FROM joined WHERE number <= 12 GROUP BY 2;
 COMMIT;
+\set ECHO none
 -- Values that the outer side adds to the dictionary while the node reads it
 CREATE FUNCTION add_value(i integer) RETURNS integer LANGUAGE plpgsql AS $$
 BEGIN
@@ -178,6 +183,7 @@ BEGIN
 	RETURN i;
 END
 $$;
+\set ECHO all
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 BEGIN;

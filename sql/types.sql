@@ -5,6 +5,9 @@
 -- compare(query) runs a query through the index and by a sequential scan, and returns
 -- the common answer, or both if they differ.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 
@@ -77,6 +80,8 @@ END $$;
 CREATE TABLE t_int2 (k int2);
 INSERT INTO t_int2 VALUES (-32768), (-32767), (-1), (0), (0), (1), (32766), (32767),
 	(NULL), (NULL);
+\set ECHO all
+
 SELECT compare_all('t_int2', ARRAY['(-32768)::int2', '0::int2', '32767::int2',
 	'(-32769)', '(-32768)', '(-1)', '0', '1', '32767', '32768', '2147483647',
 	'(-9223372036854775808)', '(-32768)::int8', '0::int8', '32768::int8',

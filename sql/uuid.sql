@@ -1,5 +1,7 @@
 -- uuid keys, which have 16 bytes: as core answers, in every order; nodes count and sum INCLUDE
 -- columns over them; nobody takes such a key for a word.
+\pset format unaligned
+\pset tuples_only on
 CREATE FUNCTION u(i int) RETURNS uuid LANGUAGE sql IMMUTABLE AS
 	$$SELECT (repeat(to_hex(i * 7 % 16), 8) || lpad(to_hex(i % 97), 8, '0') ||
 			  repeat(to_hex(i % 5 * 3), 8) || lpad(to_hex(i * 31 % 1009), 8, '0'))::uuid$$;
@@ -10,6 +12,7 @@ INSERT INTO uuids SELECT -i, CASE i % 2 WHEN 0 THEN '00000000-0000-0000-0000-000
 CREATE INDEX uuids_v ON uuids USING gpubtree (v) INCLUDE (k);
 SELECT gpubtree_check('uuids_v', true);
 
+\set ECHO none
 CREATE FUNCTION same(setting text, query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE ours text; theirs text;
 BEGIN
@@ -43,6 +46,7 @@ SELECT same(setting, query), count(*) FROM (
 	UNION ALL SELECT 'SELECT g, s FROM generate_series(1, 50) g, LATERAL (SELECT sum(v) s FROM uuids WHERE k >= u(g) AND k < u(g + 1)) x ORDER BY g'
 	UNION ALL SELECT 'SELECT count(*), sum(a.v) FROM uuids a JOIN (SELECT u(g) k FROM generate_series(1, 500) g) b ON a.k = b.k') q (query)
 GROUP BY 1 ORDER BY 1 $$;
+\set ECHO all
 
 CREATE INDEX uuids_k ON uuids USING gpubtree (k) INCLUDE (v);
 SELECT gpubtree_check('uuids_k', true);

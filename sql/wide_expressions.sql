@@ -2,6 +2,9 @@
 -- Expressions of numeric of 19 to 38 digits, which have 16 bytes, in programs: arithmetic,
 -- comparisons and variance, against a sequential scan
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), b numeric(38), d numeric(12, 3), g int, i int);
 -- NaN is in group 3 alone, and of n and d; group 5 has no values of n.  b is next to the limits of 128 bits.
 INSERT INTO wide SELECT
@@ -106,6 +109,8 @@ CREATE TABLE conditions AS SELECT format('%s %s %s', v, o, w) c
 UNION ALL SELECT unnest(ARRAY['n + 1 IN (1, 1.25, 5.5, 1e40)', 'n * 2 NOT IN (0, NULL)', 'm - 1 = ANY (''{}'')', 'n + 1 IS NULL', 'NOT (m > n AND d < n)',
 	'n BETWEEN m AND m + 5', 'n BETWEEN d AND 100', 'CASE WHEN n > d THEN m + 1 > n ELSE i > 9 END', 'CASE WHEN n = ''NaN'' THEN i > 50 ELSE n + 1 > 2 END',
 	'(m, n) < (0, 5)', 'n < 5 OR n + 1 > 100', 'CASE WHEN b > 0 THEN false ELSE -b - 1 > 0 END', 'm + 1 > 0 IS NOT TRUE']);
+\set ECHO all
+
 SELECT count(*) > 150 AS many FROM conditions;
 SELECT c, d FROM conditions, differs('count(*), sum(i), max(i)', c) d;
 SELECT c, d FROM conditions, differs('count(*), sum(i), max(i), sum(m) FILTER (WHERE ' || c || ')', 'g <> 3 AND (' || c || ')', false) d
@@ -120,6 +125,7 @@ CREATE TABLE parts AS SELECT row_number() OVER (ORDER BY random()) n, c FROM con
 SELECT a.c, b.c, d.c, x FROM parts a JOIN parts b ON b.n = a.n + 1 JOIN parts d ON d.n = a.n + 2,
 	differs('count(*), sum(i)', format('((%s) OR (%s)) AND (%s) IS NOT TRUE', a.c, b.c, d.c)) x WHERE a.n % 3 = 1;
 
+\set ECHO none
 -- groups, buckets, values, as key
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -128,6 +134,7 @@ DECLARE
 BEGIN
 	RETURN CASE WHEN ours = core THEN 'same' ELSE left(ours, 300) || ' instead of ' || left(core, 300) END;
 END $$;
+\set ECHO all
 SELECT same(format('SELECT string_agg(q::text, E''\n'' ORDER BY a) FROM (SELECT %s a, count(*), sum(m + 1), variance(m) FROM wide WHERE i > 5 AND g <> 3 GROUP BY 1 OFFSET 0) q', e))
 	FROM unnest('{m + 1,m * 2 - 1,abs(m),d + m}'::text[]) e;
 SELECT same('SELECT row(count(DISTINCT m + 1), sum(DISTINCT m * 2), avg(DISTINCT m * 2)) FROM wide WHERE i > 5');

@@ -2,6 +2,9 @@
 -- GROUP BY, DISTINCT, and aggregates that depend on values, of columns of 16 bytes: numeric of 19 to
 -- 38 digits and uuid, as key and as INCLUDE column, against a sequential scan
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE DOMAIN token AS uuid;
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), u uuid, d token, g int, i int, f float8);
 -- The upper halves of m, and the lower ones, occur with several others; u has values that differ in one half alone.
@@ -51,6 +54,7 @@ END $$;
 CREATE VIEW columns AS SELECT unnest('{n,m,z,u,d}'::text[]) c;
 CREATE TABLE conditions AS SELECT unnest('{i BETWEEN 10 AND 1400,i > 5 AND n < 100,i > 5 AND u IS NULL,i > 5 AND i % 5000 = 4999,
 	i > 90 AND i % 2000 BETWEEN 100 AND 103,i > 5 AND n <> ''NaN'' AND m > 0}'::text[]) w;
+\set ECHO all
 
 -- groups by one column, with aggregates, FILTER and HAVING; DISTINCT
 SELECT differs(format('SELECT %s, count(*), sum(i), min(n), max(m), avg(z), sum(m) FILTER (WHERE i %% 3 = 0)
@@ -97,6 +101,7 @@ EXPLAIN (COSTS OFF) SELECT variance(n * m) FROM wide WHERE i > 5;
 RESET gpubtree.explain_decisions;
 RESET enable_seqscan;
 
+\set ECHO none
 -- the last row of each group, by GpubtreeScan; buckets with such groups
 CREATE FUNCTION last(query text, node text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -116,6 +121,7 @@ BEGIN
 	RETURN CASE WHEN NOT found THEN 'another plan' WHEN ours = core THEN 'same'
 		ELSE left(ours, 300) || ' instead of ' || left(core, 300) END;
 END $$;
+\set ECHO all
 SELECT c, w, last(format('SELECT DISTINCT ON (%s) %1$s, i FROM wide WHERE %s ORDER BY %1$s, i DESC', c, w), 'Last Key of Each')
 	FROM (VALUES ('u', 'i > 5'), ('n', 'i > 5'), ('u, n', 'i > 5'), ('g, u', 'i > 5'), ('m, g', 'i > 5'), ('u', 'i BETWEEN 10 AND 1400 AND g <> 3')) x (c, w);
 SELECT last(format('SELECT i / 100 x, %s, count(*), sum(m) FROM wide WHERE i > 5 GROUP BY 1, %1$s ORDER BY 1, %1$s', c), 'GpubtreeAggregate')

@@ -2,6 +2,9 @@
 -- INCLUDE columns whose values have 12 or 16 bytes and no words: uuid, interval, timetz.  They come
 -- back as they were stored, nodes count them and list them, and programs don't read them.
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET timezone = 'UTC';
 CREATE TABLE b (id int, u uuid, i interval, z timetz, n int);
 INSERT INTO b SELECT n, md5(n::text)::uuid, make_interval(months => n % 7 - 3, days => n * 31 % 90 - 30,
@@ -28,6 +31,8 @@ INSERT INTO b SELECT id + 10000, u, i, z, n FROM b WHERE id % 3 = 0;
 INSERT INTO g SELECT id + 10000, u, i, z, n FROM g WHERE id % 3 = 0;
 DELETE FROM b WHERE id % 10 = 7;
 DELETE FROM g WHERE id % 10 = 7;
+\set ECHO all
+
 SELECT gpubtree_check('g_k', true);
 VACUUM ANALYZE b;
 VACUUM ANALYZE g;
@@ -37,6 +42,7 @@ SET gpubtree.batch_setup_cost = 0;
 -- an entry has the values themselves
 SELECT included FROM gpubtree_page_items('g_k', 1) WHERE itemoffset <= 3;
 
+\set ECHO none
 -- All rows of a query as one text, each value as its type sends it, with the index and without
 CREATE FUNCTION answer(query text, settings text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -50,6 +56,7 @@ BEGIN
 		SELECT record_send(q)::text AS x FROM (%s) q) y', query) INTO result;
 	RETURN result;
 END $$;
+\set ECHO all
 CREATE TABLE queries (q text);
 INSERT INTO queries VALUES
 	('SELECT id, u, i, z, n FROM t WHERE id BETWEEN 100 AND 900'),
@@ -131,6 +138,7 @@ INSERT INTO z SELECT timetz '12:00+00' AT TIME ZONE interval '-292 hours';
 CREATE TABLE zs AS SELECT (timetz '12:00+00' AT TIME ZONE make_interval(hours => h))::timetz AS c
 	FROM unnest('{0,1,-1,290,-290,292,-292,500000,-500000}'::int[]) h
 	UNION ALL SELECT unnest('{00:00+00,24:00+00,24:00-15:59:59,00:00+15:59:59,12:00+01}'::timetz[]);
+\set ECHO none
 CREATE FUNCTION differ(ordered text) RETURNS TABLE (n bigint, differ text) LANGUAGE plpgsql AS $$
 BEGIN
 	DROP INDEX z_k;
@@ -142,6 +150,7 @@ BEGIN
 		UNION ALL SELECT 'SELECT k, count(*) FROM z WHERE k > ''11:00+00'' GROUP BY k') x,
 		unnest('{"gpubtree.enabled,enable_indexscan,enable_indexonlyscan",enable_indexonlyscan,enable_bitmapscan}'::text[]) settings;
 END $$;
+\set ECHO all
 SELECT o, differ.* FROM unnest('{ASC,DESC,NULLS FIRST}'::text[]) o, differ(o);
 SELECT matches FROM gpubtree_probe('z_k', ARRAY(SELECT c FROM zs));
 SELECT count(*) FROM z JOIN zs ON k = c;

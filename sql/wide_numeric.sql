@@ -2,6 +2,9 @@
 -- numeric(p, s) of 19 to 38 digits, which take 16 bytes: as key and as INCLUDE column, against
 -- core's B-tree
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE TABLE b (id int, k numeric(38, 10), v numeric(38), w numeric(25, -5), x numeric(3, 30),
 	y numeric(19, 19), z numeric(12, 2));
 INSERT INTO b SELECT n, CASE WHEN n % 7 > 0 THEN (n - 1000) * 123456789012345678901.0123456789 / 8 END,
@@ -25,11 +28,14 @@ CREATE INDEX b_k ON b (k) INCLUDE (id, v, w, x, y, z);
 CREATE INDEX g_k ON g USING gpubtree (k) INCLUDE (id, v, w, x, y, z);
 INSERT INTO b SELECT id + 10000, k, v, w, x, y, z FROM b WHERE id % 5 < 2;
 INSERT INTO g SELECT id + 10000, k, v, w, x, y, z FROM g WHERE id % 5 < 2;
+\set ECHO all
+
 SELECT gpubtree_check('g_k', true);
 VACUUM ANALYZE b;
 VACUUM ANALYZE g;
 SELECT key_width, row_width FROM gpubtree_metap('g_k');
 
+\set ECHO none
 -- All rows of a query as one text, as text and as the type sends it, of both tables; is it one?
 CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -49,6 +55,7 @@ BEGIN
 	RETURN CASE WHEN core = ours THEN split_part(core, ' ', 1) || ' rows, the same'
 		ELSE E'\ncore: ' || left(core, 300) || E'\nours: ' || left(ours, 300) END;
 END $$;
+\set ECHO all
 
 CREATE TABLE conditions (c text, n serial);
 INSERT INTO conditions (c)

@@ -2,6 +2,9 @@
 -- Filters on values of 16 bytes, uuid and numeric of 19 to 38 digits, in programs: as key and as
 -- INCLUDE column, against a sequential scan
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE TABLE wide (u uuid, n numeric(38, 10), w uuid, m numeric(30), i int);
 -- Values that differ in one half alone, and have its highest bit; NaN, the bounds, and NULLs
 INSERT INTO wide SELECT
@@ -66,6 +69,8 @@ UNION ALL SELECT unnest(ARRAY['n IN (0, 0.25, 1.5, 1e-30)', 'n NOT IN (0, 0.25)'
 	'u < w', 'u >= w', 'u <> w OR n > 1', 'u IS DISTINCT FROM w', 'n IS DISTINCT FROM 0.25',
 	'u IS NOT DISTINCT FROM ''ffffffff-0000-0000-ffff-ffff00000000''', 'NOT (m > 5 AND w IS NULL)',
 	'''80000000-0000-0000-7fff-ffff00000001'' < u', '5 >= n', 'CASE WHEN n = ''NaN'' THEN i > 50 ELSE u > w END']);
+\set ECHO all
+
 SELECT count(*) > 300 AS many FROM conditions;
 SELECT c, differs(c) FROM conditions WHERE differs(c) IS NOT NULL;
 

@@ -2,6 +2,9 @@
 -- Aggregates of values of 16 bytes, numeric of 19 to 38 digits and uuid, in programs: as key and as
 -- INCLUDE column, against a sequential scan
 --
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), b numeric(38), u uuid, g int, i int);
 -- NaN is in group 3 alone, and group 5 has no values.  b is so large that sums of it have more than 128 bits.
 INSERT INTO wide SELECT
@@ -76,6 +79,8 @@ DECLARE
 BEGIN
 	RETURN CASE WHEN ours = core THEN 'same' ELSE left(ours, 300) || ' instead of ' || left(core, 300) END;
 END $$;
+\set ECHO all
+
 SELECT same(format('SELECT string_agg(q::text, E''\n'' ORDER BY a, b) FROM (SELECT %s, min(n), max(n), min(m), max(m), max(b), sum(b), avg(n)
 		FROM wide WHERE i > 5 GROUP BY 1, 2 OFFSET 0) q', g))
 	FROM unnest('{"i % 997 a, i % 2 b","i / 3 a, g % 2 b","g a, i % 7 b"}'::text[]) g;

@@ -1,5 +1,8 @@
 -- Groups that become rows of the node without a scan tuple and a projection: each kind of column,
 -- and what takes the rows, beside core's answer.
+\pset format unaligned
+\pset tuples_only on
+\set ECHO none
 SET datestyle = 'ISO';
 CREATE TABLE sold (k bigint, at timestamptz NOT NULL, v int, w int, big bigint, f float8,
 	n numeric(9,2), small smallint, d date);
@@ -34,6 +37,7 @@ BEGIN
 		coalesce(array_length(ours, 1), 0) || ' rows, ' ||
 		CASE WHEN ours IS NOT DISTINCT FROM core THEN 'the same' ELSE 'others' END;
 END $$;
+\set ECHO all
 
 -- kinds of columns: words, NULL groups and sums, what is computed, what is allocated
 SELECT same('SELECT v, count(*), sum(w) FROM sold WHERE k < 5000 GROUP BY v');

@@ -1,9 +1,4 @@
 # A crash under insert load loses no entry and leaves a sound index.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep);
 use FindBin;
 use lib $FindBin::RealBin;

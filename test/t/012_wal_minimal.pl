@@ -1,10 +1,5 @@
 # With wal_level = minimal, an index built in the transaction that created its table is not
 # WAL-logged but written out: it survives a crash.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -3,11 +3,6 @@
 #
 # Guards: the comparison of a leaf's high key with the next separator (rule M4); the right links a
 # search follows; gpb_finish_split.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

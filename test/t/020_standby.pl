@@ -1,10 +1,5 @@
 # A streaming standby replays every change to identical pages (wal_consistency_checking), answers
 # aggregates through its own mirror while it replays, and goes on after promotion.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -2,12 +2,6 @@
 # primary's horizon still sees those rows, by the mirror, the CPU engine, batches and a scan.
 #
 # Guards: ignore_dead_hints (rule M4); the scan's test for a transaction that began in recovery.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

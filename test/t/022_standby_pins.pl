@@ -4,12 +4,6 @@
 # row's page all-visible and return deleted rows.
 #
 # Guards: the record at the end of VACUUM's pass over an index.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -2,12 +2,6 @@
 # snapshot's query is cancelled, and does not go on with rows missing.
 #
 # Guards: the conflict that the redo of DELETE resolves; its horizon.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

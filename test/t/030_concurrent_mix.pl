@@ -1,10 +1,5 @@
 # Inserts, deletes, updates and VACUUM run beside aggregates; every aggregate equals a
 # sequential scan in the same snapshot, through the mirror and without it.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

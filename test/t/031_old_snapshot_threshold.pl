@@ -1,12 +1,7 @@
 # With old_snapshot_threshold, VACUUM may remove rows that a snapshot can still see, and then makes
 # their pages all-visible: the aggregate leaves every row to core, which raises an error
 # rather than lose them (rule M5).  Servers from 17 on have no such setting.
-use strict;
-use warnings;
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -4,12 +4,6 @@
 #
 # Guards: the walk's active ranges, portions and full lists; rule M7 for leaves that were split
 # since; rules M4 to M6 for the device's chunks and what they leave over.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -1,10 +1,5 @@
 # CREATE INDEX CONCURRENTLY and REINDEX CONCURRENTLY under insert and update load give
 # complete indexes.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -4,11 +4,6 @@
 #
 # Guards: GPB_JOIN_MOST_ROWS and gpb_join_memory bound a batch, whatever the outer side is; nothing
 # is kept from batch to batch.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

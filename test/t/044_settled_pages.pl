@@ -2,12 +2,6 @@
 # snapshot, and only as long as the page has not changed.
 #
 # Guards: rule M11, and the conditions of which it consists.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

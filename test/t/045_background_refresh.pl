@@ -1,10 +1,5 @@
 # The refresher brings mirrors that queries use up to date beside them, and no answer is wrong,
 # whatever happens to the refresher, the service, the index or its file meanwhile.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time usleep);
 use FindBin;
 use lib $FindBin::RealBin;

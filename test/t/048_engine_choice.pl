@@ -1,9 +1,5 @@
 # The engine is chosen at each run: by how many entries the ranges have, which the tree tells; by
 # the requests that the service has already; and by the blocks that a refresh would copy first.
-use strict;
-use warnings;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -4,11 +4,6 @@
 # without it.
 #
 # Guards: rule M11 on the device's path, and that a chunk that is asked for again counts once.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -1,11 +1,5 @@
 # The service is told to exit in the middle of queries: they answer all the same, the service
 # comes back, and mirrors are rebuilt.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use Time::HiRes qw(usleep);
 use FindBin;
 use lib $FindBin::RealBin;

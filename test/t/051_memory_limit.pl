@@ -1,10 +1,5 @@
 # An index that does not fit the device's memory is answered by the CPU; the mirrors of
 # several indexes make room for each other.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

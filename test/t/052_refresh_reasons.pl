@@ -1,10 +1,5 @@
 # gpubtree_refresh() says why there is no mirror: no device, no memory on it, too many blocks, a
 # service that has gone. (The reasons that need no server of their own are in sql/switches.sql.)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

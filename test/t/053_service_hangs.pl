@@ -1,12 +1,6 @@
 # A service that hangs is waited for no longer than gpubtree.request_timeout, by everyone and at
 # every point; queries answer all the same, the log has one line, and when the service moves again
 # nothing is lost.  A service that is merely busy, or idle, does not hang.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use Time::HiRes qw(time usleep);
 use FindBin;
 use lib $FindBin::RealBin;

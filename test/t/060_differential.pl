@@ -4,11 +4,6 @@
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 40, about a minute)
 # GPB_DEVICE	gpubtree.device (default host)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(time);
 use FindBin;
 use lib $FindBin::RealBin;

@@ -3,13 +3,9 @@
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes with random bits flipped (default 25)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeDamage;
 use GpubtreePages;
 use GpubtreeTest;
 
@@ -244,39 +240,10 @@ sub chance_page
 
 # ---- the tables, all alike ----
 
-my $node = gpb_node('main', damages => 1, settings => <<'CONF');
-autovacuum = off
-client_min_messages = error
-log_min_messages = warning
-log_min_error_statement = panic
-max_parallel_workers_per_gather = 0
-jit = off
-CONF
+my $node = gpb_damage_node();
 my @tables = (sort(keys %damages), sort(keys %harmless), @fuzz);
 
 $node->safe_psql('postgres', <<'SQL');
-CREATE FUNCTION attempt(query text, how text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer text;
-	context text;
-BEGIN
-	PERFORM set_config('statement_timeout', '5min', true);
-	PERFORM set_config('enable_seqscan', (how = 'seqscan')::text, true);
-	PERFORM set_config('enable_sort', (how = 'seqscan')::text, true);
-	PERFORM set_config('enable_indexscan', (how LIKE 'index%')::text, true);
-	PERFORM set_config('enable_indexonlyscan', (how = 'index_only')::text, true);
-	PERFORM set_config('enable_bitmapscan', (how = 'bitmap')::text, true);
-	PERFORM set_config('gpubtree.enable_aggregate', (how = 'aggregate')::text, true);
-	PERFORM set_config('gpubtree.setup_cost', '0', true);
-	PERFORM set_config('gpubtree.batch_setup_cost', '0', true);
-	EXECUTE query INTO answer;
-	RETURN coalesce(answer, 'none');
-EXCEPTION WHEN others THEN
-	GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
-	RETURN sqlstate || ': ' || sqlerrm ||
-		coalesce(' while ' || substring(context FROM 'reading block \d+ of index "\w+"'), '');
-END $$;
-
 -- queries and ways to run them; $t stands for the table
 CREATE TABLE queries (n serial, how text, query text);
 INSERT INTO queries (how, query)
@@ -319,7 +286,6 @@ CREATE INDEX ${table}_k ON $table USING gpubtree (k) INCLUDE (a, b, c, d, e, f, 
 VACUUM ANALYZE $table;
 SQL
 }
-my %path = map { $_ => $node->safe_psql('postgres', "SELECT pg_relation_filepath('${_}_k')") } @tables;
 %table_file = map { $_ => $node->safe_psql('postgres', "SELECT pg_relation_filepath('$_')") } @tables;
 my %right = map { split(/=/, $_, 2) } split(/\n/,
 	$node->safe_psql('postgres',
@@ -327,20 +293,8 @@ my %right = map { split(/=/, $_, 2) } split(/\n/,
 
 # ---- do the damage ----
 
-$node->stop;
-foreach my $table (@tables)
-{
-	my $file = $node->data_dir . '/' . $path{$table};
-
-	$bytes = slurp_file($file);
-	die "the index is not three levels high" unless field(root(), 'level') == 2;
-	if ($damages{$table}) { $damages{$table}[0]->() }
-	elsif ($harmless{$table}) { $harmless{$table}->() }
-	else { fuzz() }
-	open(my $handle, '>:raw', $file) or die "$file: $!";
-	print $handle $bytes;
-	close($handle) or die "$file: $!";
-}
+my %harm = ((map { $_ => $damages{$_}[0] } keys %damages), %harmless, map { $_ => \&fuzz } @fuzz);
+gpb_do_damage($node, \%harm, sub { field(root(), 'level') == 2 });
 $node->start;
 
 # ---- look at it ----

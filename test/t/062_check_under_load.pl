@@ -1,11 +1,6 @@
 # gpubtree_check raises no false alarm while others insert, split pages at every level, delete and
 # vacuum; nor on a standby that replays all that.  Nor do scans and aggregates, which compare each
 # page with what led to it.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -4,12 +4,6 @@
 # Guards: the pin an index-only scan keeps on its leaf; the pins of the CPU engines, of aggregates
 # and of batches, while they read the visibility map (rule M4); the cleanup lock that VACUUM takes
 # on every leaf.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

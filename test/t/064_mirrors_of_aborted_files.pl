@@ -1,10 +1,5 @@
 # A file that goes with an abort leaves no mirror: neither with the transaction's nor with a
 # savepoint's, whatever made the file, and nor do files of prepared transactions.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -7,13 +7,9 @@
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes with keys damaged by chance (default 10)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeDamage;
 use GpubtreePages;
 use GpubtreeTest;
 
@@ -107,8 +103,6 @@ CREATE INDEX ${table}_k ON $table USING gpubtree (k) INCLUDE (a, c, d, e, f) WIT
 SQL
 }
 $node->safe_psql('postgres', $create . 'VACUUM ANALYZE ' . join(', ', @tables) . ";\n");
-my %path = map { split(/ /, $_) } split(/\n/, $node->safe_psql('postgres',
-	"SELECT left(relname, -2) || ' ' || pg_relation_filepath(oid) FROM pg_class WHERE relname LIKE '%\\_k'"));
 
 # ---- queries: node => [query, ...]; $t is the table, $lo and $hi are keys, $n is a number as a key ----
 
@@ -212,18 +206,7 @@ my %right = map { $_ => answers($_, '') } qw(sound sound_time);
 
 # ---- do the damage ----
 
-$node->stop;
-foreach my $table (@tables)
-{
-	my $file = $node->data_dir . '/' . $path{$table};
-
-	$bytes = slurp_file($file);
-	die 'the index is not three levels high' unless field(root(), 'level') == 2;
-	$damages{$table}->();
-	open(my $handle, '>:raw', $file) or die "$file: $!";
-	print $handle $bytes;
-	close($handle) or die "$file: $!";
-}
+gpb_do_damage($node, \%damages, sub { field(root(), 'level') == 2 });
 
 # ---- ask ----
 

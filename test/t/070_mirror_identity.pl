@@ -1,10 +1,5 @@
 # A file identity comes back with other contents (rule M1): a database moved to another
 # tablespace, changed there and moved back; a database dropped and made again with the same OID.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -1,10 +1,5 @@
 # More indexes than the registry has slots, and more blocks than the changed map covers: the mirror
 # used longest ago makes room.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -1,11 +1,5 @@
 # Windows of a few instructions in the mirror's protocol, held open by test points in the service
 # and in the backend: no answer is wrong, whoever comes in between.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;

@@ -1,11 +1,5 @@
 # Batches of searches through the service: right beside writers, small ones joined, large ones cut so
 # that small ones need not wait, and nothing is leaked or hangs when a backend or the service goes in the middle.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use Time::HiRes;
 use FindBin;
 use lib $FindBin::RealBin;

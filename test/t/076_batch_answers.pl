@@ -1,11 +1,5 @@
 # Positions and ranges in batches, through the service: what the device leaves over (leaves that
 # are not clean, entries not all-visible) is told, and with it each answer is that of the tree.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -4,12 +4,6 @@
 #
 # Guards: rule M7 (old separators), which pages a refresh copies and when there is one, the change
 # from one kind of mirror to the other and back, requests given back whatever happens.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;

@@ -1,11 +1,6 @@
 # One key ten million times, over tens of thousands of leaves: batches and aggregates count it on
 # the device, on the CPU, and with the inner nodes alone, and so they do when some of the rows have
 # gone.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -7,11 +7,6 @@
 # the engine for any engine.  What later servers print otherwise is taken out (test/normalize).
 #
 # Under the manual's heading "Queries" every query is an example of what a node of ours does.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

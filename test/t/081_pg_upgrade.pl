@@ -1,11 +1,6 @@
 # pg_upgrade carries indexes to a new cluster as they are, if both clusters preload the library; if
 # one does not, it stops before anything was changed and its output names the setting.  So it does
 # with an index for which there would be no room any more: its columns have changed since.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -1,10 +1,5 @@
 # Estimates read the ends of an index on a standby too, as those over a built-in B-tree do, and
 # a damaged leaf at the end is an error only for conditions that fall there.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -5,12 +5,7 @@
 # planned: none that the query's columns refuse, and none where core's plan costs less than a node.
 #
 # Guards: plan_columns.c and who asks it; pgstat_count_* in engine/ and page/page_read.c; ReadRecentBuffer(), which counts nothing.
-use strict;
-use warnings;
 use JSON::PP;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -5,12 +5,6 @@
 # Guards: who sleeps says so, or has reset the latch, before the last look, with a barrier between;
 # the other side looks for sleepers after it has done its part.  A backend that sleeps on asks for a
 # heartbeat after a tenth of a second, so a wake-up that was lost shows in the time alone.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use Time::HiRes qw(time usleep);
 use FindBin;
 use lib $FindBin::RealBin;

@@ -10,11 +10,6 @@
 # restore, which names the column, and costs no row.
 #
 # Guards: gpubtree.sql, options.c, validate.c
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -1,11 +1,6 @@
 # Batches with programs: filters, terms with filters of their own, expressions, groups.  Every engine
 # gives what SQL gives, for rows that are all-visible and for others, for leaves that the device
 # answers and for those that it leaves over.  A fault, and groups beyond the memory, end the run.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -1,11 +1,6 @@
 # Lists with programs: filters, entries for which a step faults, limits.  Every engine lists what SQL
 # selects, for rows that are all-visible and for others, whether or not the caller visits the heap
 # itself.  A limited list has what SQL's first rows are, with those equal to the last one.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -2,11 +2,6 @@
 # (wal_consistency_checking), and primary and standby answer ranges as a B-tree does.
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

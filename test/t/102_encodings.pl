@@ -9,11 +9,6 @@
 # Guards: coding.h, key_columns.h, key.c, numeric.c
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -4,12 +4,6 @@
 # into the page, pins on it, and a crash.
 #
 # Guards: rule M7 and the marks of a deletion (M2), the cleanup lock of a deletion, the gates.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;

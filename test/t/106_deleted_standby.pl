@@ -5,11 +5,6 @@
 # Guards: the redo of UNLINK and its marks; the checker beside replay; rule M7 on a standby.
 #
 # GPB_SECONDS	how long the mix runs (default 8)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -5,11 +5,6 @@
 # Guards: one record for each deletion; the order of the records of a split that recycles a page.
 #
 # GPB_ROUNDS	places at which recovery stops (default 5)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -4,12 +4,6 @@
 # the leaf beside the marked one was deleted and its block holds other keys.
 #
 # Guards: rule M7; that entries which a snapshot sees stay; ammarkpos and amrestrpos.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;

@@ -4,11 +4,6 @@
 # its first query.  The index stays small and sound.
 #
 # Guards: bottom-up deletion in index/delete.c; rules M2, M5, M6 and M11 beside it.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -3,12 +3,6 @@
 # sound after it has replayed the removals.
 #
 # Guards: the horizon that bottom-up deletion logs, merged from the requests to the table.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -3,12 +3,6 @@
 # temporary indexes, and unlogged ones during recovery, it refuses.
 #
 # Guards: sql/inspect*.c; gpb_mirror_block_states().
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreePages;

@@ -1,11 +1,6 @@
 # A build that is cancelled, fails, or ends with the server, in any of its phases and in whichever
 # process, leaves no temporary file and no index (an invalid one, if it was to be concurrent), and a
 # server that works.  Guards build_parallel.c, build_runs.c.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;

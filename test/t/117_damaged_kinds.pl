@@ -5,13 +5,9 @@
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes of each kind with random bits flipped (default 4)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeDamage;
 use GpubtreePages;
 use GpubtreeTest;
 
@@ -105,31 +101,8 @@ sub fuzz
 
 # ---- the tables ----
 
-my $node = gpb_node('main', damages => 1, settings => <<'CONF');
-autovacuum = off
-client_min_messages = error
-log_min_error_statement = panic
-max_parallel_workers_per_gather = 0
-jit = off
-CONF
+my $node = gpb_damage_node();
 $node->safe_psql('postgres', <<'SQL');
-CREATE FUNCTION attempt(query text, how text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer text;
-BEGIN
-	PERFORM set_config('statement_timeout', '5min', true);
-	PERFORM set_config('enable_seqscan', (how = 'seqscan')::text, true);
-	PERFORM set_config('enable_sort', (how = 'seqscan')::text, true);
-	PERFORM set_config('enable_indexscan', (how LIKE 'index%')::text, true);
-	PERFORM set_config('enable_indexonlyscan', (how = 'index_only')::text, true);
-	PERFORM set_config('enable_bitmapscan', (how = 'bitmap')::text, true);
-	PERFORM set_config('gpubtree.enable_aggregate', (how = 'aggregate')::text, true);
-	PERFORM set_config('gpubtree.setup_cost', '0', true);
-	EXECUTE query INTO answer;
-	RETURN coalesce(answer, 'none');
-EXCEPTION WHEN others THEN
-	RETURN sqlstate || ': ' || sqlerrm;
-END $$;
 CREATE TABLE queries (n serial, how text, query text);
 INSERT INTO queries (how, query)
 SELECT how, query
@@ -171,71 +144,21 @@ SQL
 	}
 }
 @tables = sort @tables;
-sub answers
-{
-	my ($table, $how) = @_;
-	my ($rc, $out, $err) = $node->psql('postgres',
-		"SELECT n || '=' || attempt(replace(replace(query, '\$t', '$table'), '\$lo', \$q\$$low{$table}\$q\$), $how) FROM queries ORDER BY n",
-		timeout => 1800);
-	BAIL_OUT("$table: the server died: $err") if $rc == 2;
-	return map { split(/=/, $_, 2) } split(/\n/, $out);
-}
 for my $kind (sort keys %kinds)
 {
-	$expected{$kind} = { answers("${kind}_sound", "'seqscan'") };
+	$expected{$kind} = { gpb_damaged_answers($node, "${kind}_sound", $low{"${kind}_sound"}, "'seqscan'") };
 }
-my %path = map { $_ => $node->safe_psql('postgres', "SELECT pg_relation_filepath('${_}_k')") } @tables;
 
 # ---- do the damage, and look at it ----
 
-$node->stop;
-foreach my $table (@tables)
-{
-	my $file = $node->data_dir . '/' . $path{$table};
-
-	$bytes = slurp_file($file);
-	die "the index is not three levels high" unless field(root(), 'level') == 2;
-	$damage_of{$table}[0]->();
-	open(my $handle, '>:raw', $file) or die "$file: $!";
-	print $handle $bytes;
-	close($handle) or die "$file: $!";
-}
+gpb_do_damage($node, { map { $_ => $damage_of{$_}[0] } @tables }, sub { field(root(), 'level') == 2 });
 $node->start;
-
 foreach my $table (@tables)
 {
 	my (undef, $says, $may_be_wrong) = @{ $damage_of{$table} };
 	my ($kind) = $table =~ /^(wide_gaps|wide|gaps)_/;
-	my (undef, $said) = $node->psql('postgres', "SELECT attempt('SELECT gpubtree_check(''${table}_k'', true)', 'index')");
-	my %answers = answers($table, 'how');
-	my @odd = "without an answer" x (keys %answers < keys %{ $expected{$kind} });
 
-	if (defined $says) { like($said, $says, "$table: checker") }
-	else { is($said, '', "$table: checker") }
-	for my $n (sort keys %answers)
-	{
-		my $answer = $answers{$n};
-
-		next if $answer eq $expected{$kind}{$n} || $answer =~ /^XX002: /;
-		# a wrong key or row may also be one that core cannot use
-		next if $may_be_wrong && $answer !~ /^57014: /;
-		push @odd, "query $n: " . substr($answer, 0, 200);
-	}
-	is(join("\n", grep { $_ ne '' } @odd), '', "$table: scans");
-
-	my ($rc, $out, $err) = $node->psql('postgres', <<"SQL", timeout => 1800, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
-SET statement_timeout = '5min';
-INSERT INTO $table SELECT * FROM $table WHERE i % 3 = 0;
-DELETE FROM $table WHERE i % 1000 BETWEEN 100 AND 950;
-VACUUM (INDEX_CLEANUP ON) $table;
-INSERT INTO $table SELECT * FROM $table WHERE i % 7 = 0;
-REINDEX INDEX ${table}_k;
-SELECT gpubtree_check('${table}_k', true);
-SQL
-	BAIL_OUT("$table: the server died: $err") if $rc == 2;
-	@odd = grep { /(?:ERROR|FATAL|PANIC):/ && !/ERROR:  XX002: / } split(/\n/, $err);
-	@odd = grep { !/could not read block|tuple offset out of range|previous segment/ } @odd if $may_be_wrong;
-	is(join("\n", @odd), '', "$table: changes, VACUUM, REINDEX");
+	gpb_test_damaged($node, $table, lo => $low{$table}, right => $expected{$kind}, says => $says, may_be_wrong => $may_be_wrong);
 }
 
 # ---- numerics among several key columns, whose bits the metapage says ----
@@ -262,20 +185,9 @@ CREATE TABLE $table (a int4 NOT NULL, p numeric(6, 2));
 INSERT INTO $table SELECT i, i - 50 FROM generate_series(1, 100) i;
 CREATE INDEX ${table}_k ON $table USING gpubtree (a, p);
 SQL
-	$path{$table} = $node->safe_psql('postgres', "SELECT pg_relation_filepath('${table}_k')");
 }
-$node->stop;
-for my $table (sort keys %digits)
-{
-	my $file = $node->data_dir . '/' . $path{$table};
-
-	$bytes = slurp_file($file);
-	is(get(0, BITS_OF_P, 'C'), 31, "$table: the metapage says so");
-	$digits{$table}[0]->();
-	open(my $handle, '>:raw', $file) or die "$file: $!";
-	print $handle $bytes;
-	close($handle) or die "$file: $!";
-}
+# p has 31 bits at first.
+gpb_do_damage($node, { map { $_ => $digits{$_}[0] } keys %digits }, sub { get(0, BITS_OF_P, 'C') == 31 });
 $node->start;
 for my $table (sort keys %digits)
 {

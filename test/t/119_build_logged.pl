@@ -2,12 +2,7 @@
 # same bytes, and so has the server after a crash that took the file's contents.  With wal_level =
 # minimal the build itself logs nothing, and the index survives a crash all the same.  Guards
 # build_load.c, build_parallel.c.
-use strict;
-use warnings;
 use Digest::MD5 qw(md5_hex);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -6,11 +6,6 @@
 # Guards: src/index/dictionary*.c, the redo of its records, what gpubtree_check says about it.
 #
 # GPB_SECONDS	how long the mix runs (default 4)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;
@@ -323,10 +318,7 @@ for my $name (sort keys %damage)
 
 	$bytes = $sound;
 	$harm->();
-	open(my $handle, '+<', $file) or die "$!";
-	binmode $handle;
-	print $handle $bytes;
-	close $handle;
+	write_pages($file);
 	$node->start;
 	my ($ret, $out, $err) = $node->psql('postgres', "SELECT gpubtree_check('d_k', false)");
 	like($err, $message, "$name: the check");

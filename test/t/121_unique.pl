@@ -4,11 +4,6 @@
 # to 17: the refusal.
 #
 # Guards: src/index/unique.c, build_unique.c, the constraint's part of insert.c.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;

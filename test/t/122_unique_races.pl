@@ -5,11 +5,6 @@
 # Guards: the locks of the check and of the way from the first equal leaf to the entry's.
 #
 # GPB_SECONDS	how long the mix runs (default 6)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;

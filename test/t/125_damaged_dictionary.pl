@@ -5,11 +5,6 @@
 # appends nothing there.
 #
 # Guards: src/index/dictionary*.c, program_codes_bind.c.  What gpubtree_check says is 120's.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreePages;
@@ -95,15 +90,6 @@ sub root_of
 	return root();
 }
 
-sub write_back
-{
-	my ($name) = @_;
-
-	open(my $handle, '+<', $name) or die "$!";
-	binmode $handle;
-	print $handle $bytes;
-	close $handle;
-}
 
 for my $name (sort keys %damage)
 {
@@ -112,7 +98,7 @@ for my $name (sort keys %damage)
 
 	$bytes = $sound;
 	$harm->();
-	write_back($file);
+	write_pages($file);
 	$node->start;
 	for my $enabled ('on', 'off')
 	{
@@ -144,7 +130,7 @@ for my $name (sort keys %damage)
 
 $bytes = $sound;
 is(counted(), 2009, 'the metapage counts what a build and inserts gave');
-write_back($file);
+write_pages($file);
 my $whole = slurp_file($grown);
 my %end = (
 	'a first page as it was when it was the last one' =>
@@ -155,7 +141,7 @@ for my $name (sort keys %end)
 	$bytes = $whole;
 	is(counted(), 2000, 'the metapage counts what inserts gave');
 	$end{$name}->();
-	write_back($grown);
+	write_pages($grown);
 	$node->start;
 	for my $query (q{INSERT INTO e VALUES (1, 'e 2000')}, q{INSERT INTO e VALUES (1, 'new')},
 		q{SET enable_seqscan = off; SELECT count(*) FROM e WHERE k > 0 AND name = 'e 2000'},
@@ -176,7 +162,7 @@ for my $name (sort keys %end)
 
 $bytes = $whole;
 set_counted(0);
-write_back($grown);
+write_pages($grown);
 $node->start;
 is($node->safe_psql('postgres', <<'SQL'), "1\n542", 'a metapage that counts nothing');
 SET enable_seqscan = off;

@@ -10,15 +10,11 @@
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 16)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
+use GpubtreeSkips;
 
 my $random = GpubtreeRandom->new(rounds => 16);
 $random->use_device('host');
@@ -26,36 +22,15 @@ my $other = $random->node->background_psql('postgres');
 
 # ---- tables ----
 
-# The column's value for an SQL expression of a number from 0 to "values" - 1
-my %type = (
-	int4 => sub { my ($column, $number) = @_; "((($number) * $column->{step})::int8 - $column->{from})::int4" },
-	int2 => sub { my ($column, $number) = @_; "((($number) * $column->{step}) % 30000)::int2" },
-	bool => sub { "(($_[1]) % 2 = 1)" },
-	date => sub { my ($column, $number) = @_; "(date '2020-01-01' + ($number)::int4 * $column->{step})" },
-	timestamptz => sub { "(timestamptz '2024-01-01' + ($_[1]) * interval '7 minutes')" },
-	'numeric(12, 2)' => sub { my ($column, $number) = @_; "((($number) * $column->{step} - 100) / 8.0)::numeric(12, 2)" });
-my @shapes = ([qw(int4 timestamptz)], [qw(int4 date)], [qw(date int4)], [qw(int2 int4)], [qw(bool int4)],
-	[qw(int2 int2 int4)], [qw(bool int2 timestamptz)], [qw(int4 int4 int4)], [qw(date bool int2)],
-	[ 'numeric(12, 2)', 'int4' ], [ 'int4', 'numeric(12, 2)' ]);
 my @columns;
 my $pages;
 
-sub value { my ($column, $number) = @_; return $type{ $column->{type} }->($column, $number) }
-
 sub create_table
 {
-	my $i = 0;
-	my @types = @{ pick(@shapes) };
+	my @types = skip_types();
 	my $rows = pick(3000, 8000);
-	@columns = map { {
-		name => 'k' . $i++,
-		type => $_,
-		order => gpb_index_order(),
-		null => pick(0, 0, 0.05),
-		step => pick(1, 1, 100),
-		from => pick(0, 100, 2147483648),
-		values => $i < @types ? pick(1, 3, 3, 10, 300) : pick(20, 1000, 1000) } } @types;
-	my @values = map { "CASE WHEN random() >= $_->{null} THEN " . value($_, "floor(random() * $_->{values})::int4") . ' END' } @columns;
+	@columns = skip_columns(300, @types);
+	my @values = map { random_value($_) } @columns;
 
 	# narrow leaves, to have many of them
 	$random->sql("SELECT setseed(" . rand() . ");\n" . gpb_table_sql(
@@ -72,45 +47,7 @@ sub create_table
 
 # ---- queries ----
 
-sub number { return between(0, $_[0]->{values}) }
-sub literal { my ($column) = @_; return value($column, number($column)) . "::$column->{type}" }
-
-sub narrow_range
-{
-	my ($column) = @_;
-	my $from = number($column);
-	my $to = $from + int($column->{values} * pick(0, 0.01, 0.1));
-
-	return "$column->{name} = " . literal($column) if $column->{type} eq 'bool';
-	return "$column->{name} BETWEEN " . value($column, $from) . ' AND ' . value($column, $to);
-}
-
-sub later_condition
-{
-	my ($column) = @_;
-
-	return pick(
-		sub { narrow_range($column) },
-		sub { narrow_range($column) },
-		sub { "$column->{name} = " . literal($column) },
-		sub { "$column->{name} " . pick('>', '<=') . ' ' . literal($column) },
-		sub { "$column->{name} IS NULL" },
-		sub { "$column->{name} = ANY (ARRAY[" . join(', ', map { literal($column) } 0 .. pick(1, 3, 30)) . '])' })->();
-}
-
-sub conditions
-{
-	my @conditions = later_condition($columns[-1]);
-
-	foreach my $column (@columns[ 0 .. $#columns - 1 ])
-	{
-		push @conditions, pick(
-			sub { "$column->{name} " . pick('>', '>=', '<', '<=') . ' ' . literal($column) },
-			sub { "$column->{name} IS NOT NULL" },
-			sub { later_condition($column) })->() if chance(0.35);
-	}
-	return join(' AND ', @conditions);
-}
+sub where { return join(' AND ', conditions(@columns)) }
 
 sub prefix_order
 {
@@ -124,7 +61,7 @@ sub prefix_order
 
 sub compare_query
 {
-	my $where = conditions();
+	my $where = where();
 	my $order = prefix_order();
 	my $names = join(', ', map { $_->{name} } @columns);
 	my ($last) = $columns[-1]{name};
@@ -171,7 +108,7 @@ sub compare_query
 # its leaf pinned, and VACUUM would wait for it.
 sub compare_changes
 {
-	my $query = "SELECT " . join(', ', map { $_->{name} } @columns) . " FROM t WHERE " . conditions() . " ORDER BY " . prefix_order();
+	my $query = "SELECT " . join(', ', map { $_->{name} } @columns) . " FROM t WHERE " . where() . " ORDER BY " . prefix_order();
 	my @moves = ('FORWARD 5', pick('FORWARD 60', 'ALL'), pick('BACKWARD 7', 'BACKWARD ALL', 'FORWARD 2'), 'ALL', 'BACKWARD ALL', 'FORWARD 9');
 	my $column = $columns[-1];
 	my @changes = (

@@ -2,11 +2,6 @@
 # loads fails with an error, or with the server's restart, leaves no file, no shared memory and no
 # lock, and the next build succeeds.  Concurrent builds and REINDEX among them, whose invalid indexes
 # can be dropped.  Guards build_parallel.c, build_runs.c, build_load.c.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeBuild;

@@ -7,12 +7,6 @@
 # so this runs on servers that have no unique indexes of ours.
 #
 # Guards: src/index/check_unique.c.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;

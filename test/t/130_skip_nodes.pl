@@ -10,16 +10,12 @@
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 14)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeHold;
 use GpubtreeRandom;
+use GpubtreeSkips;
 
 my $random = GpubtreeRandom->new(rounds => 14, settings => "wal_level = replica\nmax_wal_senders = 4\n");
 $random->use_device('host');
@@ -29,35 +25,14 @@ my $standby;
 
 # ---- tables ----
 
-# The column's value for an SQL expression of a number from 0 to "values" - 1
-my %type = (
-	int4 => sub { my ($column, $number) = @_; "((($number) * $column->{step})::int8 - $column->{from})::int4" },
-	int2 => sub { my ($column, $number) = @_; "((($number) * $column->{step}) % 30000)::int2" },
-	bool => sub { "(($_[1]) % 2 = 1)" },
-	date => sub { my ($column, $number) = @_; "(date '2020-01-01' + ($number)::int4 * $column->{step})" },
-	timestamptz => sub { "(timestamptz '2024-01-01' + ($_[1]) * interval '7 minutes')" },
-	'numeric(12, 2)' => sub { my ($column, $number) = @_; "((($number) * $column->{step} - 100) / 8.0)::numeric(12, 2)" });
-my @shapes = ([qw(int4 timestamptz)], [qw(int4 date)], [qw(date int4)], [qw(int2 int4)], [qw(bool int4)],
-	[qw(int2 int2 int4)], [qw(bool int2 timestamptz)], [qw(int4 int4 int4)], [qw(date bool int2)],
-	[ 'numeric(12, 2)', 'int4' ], [ 'int4', 'numeric(12, 2)' ]);
 my (@columns, $names, $pages);
-
-sub value { my ($column, $number) = @_; return $type{ $column->{type} }->($column, $number) }
 
 sub create_table
 {
-	my $i = 0;
-	my @types = @{ pick(@shapes) };
+	my @types = skip_types();
 	my $rows = pick(3000, 8000);
-	@columns = map { {
-		name => 'k' . $i++,
-		type => $_,
-		order => gpb_index_order(),
-		null => pick(0, 0, 0.05),
-		step => pick(1, 1, 100),
-		from => pick(0, 100, 2147483648),
-		values => $i < @types ? pick(1, 3, 3, 10, 60) : pick(20, 1000, 1000) } } @types;
-	my @values = map { "CASE WHEN random() >= $_->{null} THEN " . value($_, "floor(random() * $_->{values})::int4") . ' END' } @columns;
+	@columns = skip_columns(60, @types);
+	my @values = map { random_value($_) } @columns;
 	$names = join(', ', map { $_->{name} } @columns);
 
 	# narrow leaves, to have many of them
@@ -78,51 +53,12 @@ sub create_table
 
 # ---- queries ----
 
-sub number { return between(0, $_[0]->{values}) }
-sub literal { my ($column) = @_; return value($column, number($column)) . "::$column->{type}" }
-
-sub narrow_range
-{
-	my ($column) = @_;
-	my $from = number($column);
-	my $to = $from + int($column->{values} * pick(0, 0.01, 0.1));
-
-	return "$column->{name} = " . literal($column) if $column->{type} eq 'bool';
-	return "$column->{name} BETWEEN " . value($column, $from) . ' AND ' . value($column, $to);
-}
-
-sub later_condition
-{
-	my ($column) = @_;
-
-	return pick(
-		sub { narrow_range($column) },
-		sub { narrow_range($column) },
-		sub { "$column->{name} = " . literal($column) },
-		sub { "$column->{name} " . pick('>', '<=') . ' ' . literal($column) },
-		sub { "$column->{name} IS NULL" },
-		sub { "$column->{name} = ANY (ARRAY[" . join(', ', map { literal($column) } 0 .. pick(1, 3, 30)) . '])' })->();
-}
-
-sub conditions
-{
-	my @conditions = later_condition($columns[-1]);
-
-	foreach my $column (@columns[ 0 .. $#columns - 1 ])
-	{
-		push @conditions, pick(
-			sub { "$column->{name} " . pick('>', '>=', '<', '<=') . ' ' . literal($column) },
-			sub { "$column->{name} IS NOT NULL" },
-			sub { later_condition($column) })->() if chance(0.35);
-	}
-	push @conditions, pick('v > 30', 'v % 7 <> 3') if chance(0.3);
-	return join(' AND ', @conditions);
-}
+sub where { return join(' AND ', conditions(@columns), chance(0.3) ? pick('v > 30', 'v % 7 <> 3') : ()) }
 
 # A query whose node is one of those that skip, and the kind of its answer
 sub query
 {
-	my $where = conditions();
+	my $where = where();
 
 	return @{ pick(
 		[ 'rows', "SELECT count(*), sum(v), min($columns[-1]{name}), max(v) FROM t WHERE $where" ],

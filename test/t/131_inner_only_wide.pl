@@ -4,11 +4,6 @@
 # the tree's.
 #
 # Guards: searches for wide keys in requests, batch_inner.c and the host device.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

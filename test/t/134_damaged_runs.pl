@@ -4,13 +4,9 @@
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes of each width with random bits flipped (default 6)
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeDamage;
 use GpubtreePages;
 use GpubtreeTest;
 
@@ -95,33 +91,8 @@ my %widths = (
 
 # ---- the tables ----
 
-my $node = gpb_node('main', damages => 1, settings => <<'CONF');
-autovacuum = off
-client_min_messages = error
-log_min_error_statement = panic
-max_parallel_workers_per_gather = 0
-jit = off
-CONF
+my $node = gpb_damage_node();
 $node->safe_psql('postgres', <<'SQL');
-CREATE FUNCTION attempt(query text, how text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	answer text;
-BEGIN
-	PERFORM set_config('statement_timeout', '20s', true);
-	PERFORM set_config('enable_seqscan', (how = 'seqscan')::text, true);
-	PERFORM set_config('enable_sort', (how = 'seqscan')::text, true);
-	PERFORM set_config('enable_indexscan', (how LIKE 'index%')::text, true);
-	PERFORM set_config('enable_indexonlyscan', (how IN ('index_only', 'cpu', 'device'))::text, true);
-	PERFORM set_config('enable_bitmapscan', (how = 'bitmap')::text, true);
-	PERFORM set_config('gpubtree.enable_aggregate', (how IN ('cpu', 'device'))::text, true);
-	PERFORM set_config('gpubtree.enable_device', (how = 'device')::text, true);
-	PERFORM set_config('gpubtree.setup_cost', '0', true);
-	PERFORM set_config('gpubtree.batch_setup_cost', '0', true);
-	EXECUTE query INTO answer;
-	RETURN coalesce(answer, 'none');
-EXCEPTION WHEN others THEN
-	RETURN sqlstate || ': ' || sqlerrm;
-END $$;
 CREATE TABLE queries (n serial, how text, query text);
 INSERT INTO queries (how, query)
 SELECT how, query
@@ -158,71 +129,22 @@ SQL
 	}
 }
 
-sub answers
-{
-	my ($table, $how) = @_;
-	my $lo = $widths{ $tables{$table}[0] }[2];
-	my ($rc, $out, $err) = $node->psql('postgres',
-		"SELECT n || '=' || attempt(replace(replace(query, '\$t', '$table'), '\$lo', \$q\$$lo\$q\$), $how) FROM queries ORDER BY n",
-		timeout => 120);
-	BAIL_OUT("$table: the server died: $err") if $rc == 2;
-	return map { split(/=/, $_, 2) } split(/\n/, $out);
-}
-my %expected = map { $_ => { answers("${_}_sound", "'seqscan'") } } keys %widths;
-my %path = map { $_ => $node->safe_psql('postgres', "SELECT pg_relation_filepath('${_}_k')") } keys %tables;
+my %expected = map { $_ => { gpb_damaged_answers($node, "${_}_sound", $widths{$_}[2], "'seqscan'") } } keys %widths;
 
 # ---- do the damage, and look at it ----
 
-$node->stop;
-for my $table (sort keys %tables)
-{
-	my $file = $node->data_dir . '/' . $path{$table};
-
-	$bytes = slurp_file($file);
-	die "leaves of $table have no runs" unless field(leaf(5), 'row_width') == 6 && nruns(leaf(5)) > 3;
-	$tables{$table}[1]->();
-	open(my $handle, '>:raw', $file) or die "$file: $!";
-	print $handle $bytes;
-	close($handle) or die "$file: $!";
-}
+gpb_do_damage($node, { map { $_ => $tables{$_}[1] } keys %tables },
+	sub { field(leaf(5), 'row_width') == 6 && nruns(leaf(5)) > 3 });
 $node->start;
 gpb_wait_for_service($node);
-
 for my $table (sort keys %tables)
 {
 	my ($width, undef, $says, $may_be_wrong) = @{ $tables{$table} };
-	my (undef, $said) = $node->psql('postgres', "SELECT attempt('SELECT gpubtree_check(''${table}_k'', true)', 'index')");
-	my %answers = answers($table, 'how');
-	my @odd = "without an answer" x (keys %answers < keys %{ $expected{$width} });
-
-	if (defined $says) { like($said, $says, "$table: checker") }
-	else { is($said, '', "$table: checker") }
-	for my $n (sort keys %answers)
-	{
-		my $answer = $answers{$n};
-
-		next if $answer eq $expected{$width}{$n} || $answer =~ /^XX002: /;
-		next if $may_be_wrong && $answer !~ /^57014: /;
-		push @odd, "query $n: " . substr($answer, 0, 200);
-	}
-	is(join("\n", grep { $_ ne '' } @odd), '', "$table: scans");
+	my (undef, $key, $lo) = @{ $widths{$width} };
 
 	# New keys between those that there are fill the leaf, and split it.
-	my ($rc, $out, $err) = $node->psql('postgres', <<"SQL", on_error_stop => 0, timeout => 120, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
-SET statement_timeout = '20s';
-INSERT INTO $table SELECT 0, $widths{$width}[1] FROM generate_series(30001, 60000, 9) n;
-\\set ON_ERROR_STOP on
-INSERT INTO $table SELECT * FROM $table WHERE i % 3 = 0;
-DELETE FROM $table WHERE i % 1000 BETWEEN 100 AND 950;
-VACUUM (INDEX_CLEANUP ON) $table;
-INSERT INTO $table SELECT * FROM $table WHERE i % 7 = 0;
-REINDEX INDEX ${table}_k;
-SELECT gpubtree_check('${table}_k', true);
-SQL
-	BAIL_OUT("$table: the server died: $err") if $rc == 2;
-	@odd = grep { /(?:ERROR|FATAL|PANIC):/ && !/ERROR:  XX002: / } split(/\n/, $err);
-	@odd = grep { !/could not read block|tuple offset out of range|previous segment/ } @odd if $may_be_wrong;
-	is(join("\n", @odd), '', "$table: changes, VACUUM, REINDEX");
+	gpb_test_damaged($node, $table, lo => $lo, right => $expected{$width}, says => $says, may_be_wrong => $may_be_wrong,
+		grows => "INSERT INTO $table SELECT 0, $key FROM generate_series(30001, 60000, 9) n;");
 }
 
 # What was done to damaged leaves can be done again.

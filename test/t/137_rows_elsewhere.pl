@@ -6,11 +6,6 @@
 # have each row twice.
 #
 # Guards: gpb_rel_is_plain()
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeNodes;

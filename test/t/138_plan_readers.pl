@@ -6,12 +6,7 @@
 # when the node gives up, and once: one that was explained while the statement ran is executed after.
 #
 # Guards: node_private.h, ordinary_child.c, and each node's ..._explain.c
-use strict;
-use warnings;
 use JSON::PP;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeNodes;

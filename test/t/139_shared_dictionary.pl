@@ -3,11 +3,6 @@
 # that have gone is used again; the copy goes with the server's memory after a crash.
 #
 # Guards: src/index/dictionary_shared.c, dictionary_kept.c, and lock_last() in dictionary_page.c.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;

@@ -3,11 +3,6 @@
 #
 # Guards: gpb_dictionary_note_elsewhere() and gpb_dictionary_elsewhere() in src/index/dictionary_page.c,
 # what checks and programs make of it.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;
@@ -125,10 +120,7 @@ $node->stop;
 my $sound = slurp_file($file);
 $bytes = $sound;
 set_field(1, 'low_tie', 0);
-open(my $handle, '+<', $file) or die "$!";
-binmode $handle;
-print $handle $bytes;
-close $handle;
+write_pages($file);
 $node->start;
 for my $query (@queries[0 .. 3], "SELECT gpubtree_check('t_k', false)")
 {

@@ -8,7 +8,7 @@ use warnings;
 use Exporter 'import';
 
 our @EXPORT = qw($bytes PAGE HEADER SPECIAL NONE get put field set_field blocks root counted
-  set_counted entries key_place row_place child page_at leaf inner zero);
+  set_counted entries key_place row_place child page_at leaf inner zero write_pages);
 
 use constant { PAGE => 8192, HEADER => 24, SPECIAL => 8192 - 48, NONE => 0xFFFFFFFF };
 my %special = (    # field => [offset in the special space, pack template]
@@ -89,5 +89,16 @@ sub page_at
 sub leaf { return page_at(0, $_[0]) }
 sub inner { return page_at(1, $_[0]) }
 sub zero { substr($bytes, $_[0] * PAGE, PAGE) = "\0" x PAGE }
+
+# Put $bytes into a file in the place of what it has.
+sub write_pages
+{
+	my ($file) = @_;
+
+	open(my $handle, '>:raw', $file) or die "$file: $!";
+	print $handle $bytes;
+	close($handle) or die "$file: $!";
+	return;
+}
 
 1;

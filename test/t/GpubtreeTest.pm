@@ -1,20 +1,37 @@
 # What the TAP tests share: servers with gpubtree, seeds, forcing a plan, comparing answers,
-# and waiting for a backend at a hold point.
+# waiting for a backend at a hold point, and what every script uses.
 package GpubtreeTest;
 
 use strict;
 use warnings;
 use File::Basename;
 use JSON::PP;
+use PostgreSQL::Test::BackgroundPsql;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
-use Exporter 'import';
+use parent 'Exporter';
 
 our @EXPORT = qw(gpb_seed gpb_setseed gpb_node gpb_compare_function gpb_engine gpb_plan_node
   gpb_wait_for_hold gpb_wait_for_service gpb_service_pid gpb_start_pgbench gpb_end_pgbench
   gpb_go_on);
+
+# "use GpubtreeTest" is also what every script would begin with: strict, warnings, and the functions
+# of Test::More and PostgreSQL::Test::Utils, besides those above.
+sub import
+{
+	my ($class) = @_;
+
+	# The names go to who says "use", one level above the modules' own import().
+	local $Exporter::ExportLevel = 1;
+	strict->import;
+	warnings->import;
+	Test::More->export_to_level(1);
+	PostgreSQL::Test::Utils->import;
+	$class->SUPER::import;
+	return;
+}
 
 # The test's seed: GPB_SEED from the environment, a new one if that says "random", else 1 (test/all
 # runs a test with 1 and then with each of its seeds in test/seeds).  The first call seeds Perl's

@@ -1,0 +1,52 @@
+-- Functions that compare a query's answer with the ordinary plan's.  A test names the node that is
+-- to answer, a regular expression, and includes this file:
+--
+--	SET compare.node = 'GpubtreeAggregate';
+--	\getenv abs_srcdir PG_ABS_SRCDIR
+--	\i :abs_srcdir/sql/common/compare.sql
+--
+-- The order of rows does not matter; compare_rows.sql is for queries where it does.
+
+-- The plan of a query, line by line
+CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE format('EXPLAIN (%s) %s', options, query);
+END $$;
+CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
+	SELECT bool_or(line ~ current_setting('compare.node')) FROM plan(query) line
+$$;
+-- The query's rows in one text, in any order, or its error
+CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT string_agg(r, '' '' ORDER BY r COLLATE "C") FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
+	RETURN coalesce(result, 'no row');
+EXCEPTION WHEN OTHERS THEN
+	RETURN 'ERROR: ' || sqlerrm;
+END $$;
+-- The same from a sequential scan
+CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
+	SET gpubtree.enabled = off SET enable_seqscan = on
+AS $$
+	SELECT answer(query)
+$$;
+-- The node's answer, shortened, if the ordinary plan has the same.  All ordinary scans are dear alike,
+-- so that the node is chosen wherever it can be.
+CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql
+	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
+AS $$
+DECLARE
+	ours text;
+	plain text;
+BEGIN
+	IF NOT is_ours(query) THEN
+		RETURN 'ordinary plan: ' || query;
+	END IF;
+	ours := answer(query);
+	plain := plain_answer(query);
+	IF ours IS DISTINCT FROM plain THEN
+		RETURN format('%s: %s, should be %s', query, left(ours, 300), left(plain, 300));
+	END IF;
+	RETURN CASE WHEN length(ours) < 180 THEN ours ELSE left(ours, 40) || ' ... ' || length(ours) || ' ' || md5(ours) END;
+END $$;

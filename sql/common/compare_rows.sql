@@ -1,0 +1,35 @@
+-- Functions that compare a query's rows, in their order, with those of a plan without our nodes.  A
+-- test includes this file as it includes compare.sql.
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
+END $$;
+CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
+	SELECT bool_or(line ~ current_setting('compare.node')) FROM plan(query) line
+$$;
+-- How many rows, and which
+CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, '';'')), ''-'') FROM (%s) q', query) INTO result;
+	RETURN result;
+END $$;
+CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS $$
+	SELECT answer(query)
+$$;
+CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	ours text;
+	plain text;
+BEGIN
+	IF NOT is_ours(query) THEN
+		RETURN 'ordinary plan: ' || query;
+	END IF;
+	ours := answer(query);
+	plain := plain_answer(query);
+	IF ours IS DISTINCT FROM plain THEN
+		RETURN format('%s: %s, should be %s', query, ours, plain);
+	END IF;
+	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
+END $$;

@@ -710,18 +710,3 @@ LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION gpubtree_stat_reset() IS
 	'set the counters of gpubtree_device and gpubtree_batches to zero';
 REVOKE ALL ON FUNCTION gpubtree_stat_reset() FROM PUBLIC;
-
-CREATE FUNCTION gpubtree_request_timing(
-	index regclass,
-	keys integer,
-	requests integer,
-	result_order text DEFAULT 'input',
-	OUT keys_per_second double precision,
-	OUT median_us double precision,
-	OUT p99_us double precision,
-	OUT max_us double precision)
-RETURNS record
-AS 'MODULE_PATHNAME'
-LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION gpubtree_request_timing(regclass, integer, integer, text) IS
-	'send batches of random keys to the service and measure how long each takes';

@@ -122,29 +122,12 @@ SET ROLE regress_gpubtree_other;
 SELECT gpubtree_drop_mirror('mirrored_k') = has_device() AS dropped_by_owner;
 RESET ROLE;
 
--- measuring the service: what is asked for, who may ask, and with no device to measure
-SELECT gpubtree_request_timing('mirrored_b', 10, 1);
-SELECT gpubtree_request_timing('mirrored_k', 0, 1);
-SELECT gpubtree_request_timing('mirrored_k', 10, 0);
-SELECT gpubtree_request_timing('mirrored_k', 10, 1, 'random');
-SELECT gpubtree_request_timing('mirrored_k', 2000000, 1, 'key');
-SELECT gpubtree_request_timing('mirrored_k', NULL, 1) IS NULL AS strict;
+-- counters of the service
 SET ROLE regress_gpubtree_other;
-SELECT gpubtree_request_timing('mirrored_k', 10, 1);
 SELECT slots = slots_free AND memory_bytes = memory_free AS all_free FROM gpubtree_batches;
+SELECT sum(matches) FROM generate_series(0, 1) n,
+	gpubtree_probe('mirrored_k', (SELECT array_agg(i + n) FROM generate_series(1, 3000) i), 'device');
 RESET ROLE;
-GRANT pg_monitor TO regress_gpubtree_other;
-SET ROLE regress_gpubtree_other;
-DO $$ BEGIN
-	PERFORM gpubtree_request_timing('mirrored_k', 3000, 2, 'near');
-	IF NOT has_device() THEN RAISE 'measured without a device'; END IF;
-EXCEPTION WHEN object_not_in_prerequisite_state THEN
-	IF has_device() OR SQLERRM <> 'there is no device to measure' THEN RAISE; END IF;
-END $$;
-RESET ROLE;
-CREATE TEMP TABLE mirrored_temp (k int);
-CREATE INDEX mirrored_temp_k ON mirrored_temp USING gpubtree (k);
-SELECT gpubtree_request_timing('mirrored_temp_k', 10, 1);
 SELECT (batches >= 2 AND keys >= 6000) = has_device() AS counted FROM gpubtree_batches;
 
 DROP FUNCTION has_device, refresh_is;

@@ -8,7 +8,6 @@
  *	built_mirrors.c		mirrors of indexes that were built just now
  *	index_refusals.c	indexes that PostgreSQL refuses: why, and what to use
  *	probe.c				gpubtree_probe: a batch of keys from SQL
- *	request_timing.c	gpubtree_request_timing: how long searches take
  *	inspect*.c			a look inside an index (inspect.h)
  *
  *-------------------------------------------------------------------------

@@ -8,8 +8,14 @@
 # pages from one reader to the next.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_SECONDS	length of each of the four runs (default 12), each of them more than one if need be
+# GPB_SECONDS	length of each of the four runs (default 4; of the one with a crash three times that),
+#				each of them more than one if need be
+use strict;
+use warnings;
 use JSON::PP;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
 use Time::HiRes qw(sleep);
 use FindBin;
 use lib $FindBin::RealBin;
@@ -17,9 +23,9 @@ use GpubtreeTest;
 use GpubtreeMix;
 
 my $seed = gpb_seed();
-my $seconds = $ENV{GPB_SECONDS} // 12;
+my $seconds = $ENV{GPB_SECONDS} // 4;
 # So many snapshots are compared in the four runs, however slow the machine is
-my $least = 40 * 4 * $seconds;
+my $least = 480 * $seconds;
 my $primary = gpb_node('primary', allows_streaming => 1, settings => <<'CONF');
 autovacuum = off
 max_connections = 40
@@ -105,10 +111,11 @@ sub mix_once
 	if ($run{crash})
 	{
 		sleep $run{crash};
-		my $pid = $primary->safe_psql('postgres', <<'SQL');
-SELECT pid FROM pg_stat_activity
-WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1
-SQL
+		my $backends = q{pg_stat_activity
+			WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()};
+		$primary->poll_query_until('postgres', "SELECT count(*) > 0 FROM $backends")
+		  or die 'no backend to kill';
+		my $pid = $primary->safe_psql('postgres', "SELECT pid FROM $backends LIMIT 1");
 		ok(kill('KILL', $pid), "$what: a backend is killed");
 	}
 	my $changes = 0;
@@ -181,7 +188,7 @@ sub no_difference
 my $snapshots = 0;
 
 gpb_wait_for_service($_) foreach ($primary, $standby);
-$snapshots += run_mix('host', seconds => $seconds, feedback => 1, crash => $seconds * 0.7);
+$snapshots += run_mix('host', seconds => 3 * $seconds, feedback => 1, crash => 2 * $seconds);
 $primary->poll_query_until('postgres', 'SELECT true') or die 'the server does not come up again';
 end_prepared();
 sound('after the crash');

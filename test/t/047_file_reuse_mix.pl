@@ -8,16 +8,21 @@
 # state of the page.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_SECONDS	length of each of the two runs (default 8), each of them more than one if need be
+# GPB_SECONDS	length of each of the two runs (default 3), each of them more than one if need be
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeMix;
 
 my $seed = gpb_seed();
-my $seconds = $ENV{GPB_SECONDS} // 8;
+my $seconds = $ENV{GPB_SECONDS} // 3;
 # So many snapshots are compared in the two runs, however slow the machine is
-my $least = 20 * 2 * $seconds;
+my $least = 107 * $seconds;
 my $primary = gpb_node('primary', allows_streaming => 1, settings => <<'CONF');
 autovacuum = off
 max_connections = 40

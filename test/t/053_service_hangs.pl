@@ -21,6 +21,7 @@ CONF
 my $data = $node->data_dir;
 gpb_compare_function($node);
 $node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION gpubtree_test;
 CREATE TABLE t (k bigint, v int, d float8);
 INSERT INTO t SELECT i, i % 10, i % 7 FROM generate_series(1, 30000) i;
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
@@ -230,10 +231,10 @@ recovers('a second hang');
 # together take longer than the timeout.
 set_timeout('4s');
 append_to_file("$data/gpubtree_slow.search", '2500');
-my $large = start("SELECT median_us > 4e6 FROM gpubtree_request_timing('t_k', 3 * 1024 * 1024, 1)");
+my $large = start("SELECT median_us > 4e6 FROM gpubtree_test_request_timing('t_k', 3 * 1024 * 1024, 1)");
 $node->poll_query_until('postgres', 'SELECT slots_free < slots FROM gpubtree_batches')
   or die $large->{err};
-my $small = start("SELECT median_us > 0 FROM gpubtree_request_timing('t_k', 100000, 3)");
+my $small = start("SELECT median_us > 0 FROM gpubtree_test_request_timing('t_k', 100000, 3)");
 finish($_) for ($large, $small);
 is("$large->{out}$large->{err}", 't', 'a request may take longer than the timeout');
 is("$small->{out}$small->{err}", 't', 'and others may wait behind it');

@@ -12,6 +12,7 @@ gpubtree.batch_slots = 8
 gpubtree.batch_memory = 320MB
 CONF
 $node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION gpubtree_test;
 CREATE TABLE t (k int);
 INSERT INTO t SELECT (i::bigint * 7919 % 100003)::int FROM generate_series(1, 100000) i;
 CREATE INDEX t_k ON t USING gpubtree (k);
@@ -23,7 +24,7 @@ SQL
 gpb_wait_for_service($node);
 
 # keys and requests that fill 8 chunks of which two are on the device at a time
-my $large = "SELECT * FROM gpubtree_request_timing('t_k', 8 * 1024 * 1024, 1)";
+my $large = "SELECT * FROM gpubtree_test_request_timing('t_k', 8 * 1024 * 1024, 1)";
 
 # ---- helpers ----
 
@@ -58,7 +59,7 @@ sub serves
 {
 	my ($name) = @_;
 
-	is($node->safe_psql('postgres', "SELECT median_us > 0 FROM gpubtree_request_timing('t_k', 3000, 2)"),
+	is($node->safe_psql('postgres', "SELECT median_us > 0 FROM gpubtree_test_request_timing('t_k', 3000, 2)"),
 		't', "$name: the next request is answered");
 }
 
@@ -72,14 +73,14 @@ for my $index ('t_k', 'wide_k')
 		{
 			is( $node->safe_psql('postgres', <<"SQL"), 't', "$index: $keys keys in order $order");
 SELECT keys_per_second > 0 AND 0 < median_us AND median_us <= p99_us AND p99_us <= max_us
-FROM gpubtree_request_timing('$index', $keys, 1, '$order')
+FROM gpubtree_test_request_timing('$index', $keys, 1, '$order')
 SQL
 		}
 	}
 }
 my $before = counters();
 $node->safe_psql('postgres', $large);
-$node->safe_psql('postgres', "SELECT gpubtree_request_timing('t_k', 100, 10)");
+$node->safe_psql('postgres', "SELECT gpubtree_test_request_timing('t_k', 100, 10)");
 my $after = counters();
 is($after->{launches} - $before->{launches}, 18, 'a large request is cut into 8 launches');
 is($after->{batches} - $before->{batches}, 11, 'requests are counted');
@@ -91,8 +92,8 @@ gpb_all_is_free($node, 'at first');
 
 $before = counters();
 gpb_hold_service($node, 'batches');
-my @small = map { start('small', "SELECT gpubtree_request_timing('t_k', 1000 * $_, 1)") } (1 .. 6);
-push @small, map { start('small', "SELECT gpubtree_request_timing('wide_k', 1000 * $_, 1)") } (1 .. 2);
+my @small = map { start('small', "SELECT gpubtree_test_request_timing('t_k', 1000 * $_, 1)") } (1 .. 6);
+push @small, map { start('small', "SELECT gpubtree_test_request_timing('wide_k', 1000 * $_, 1)") } (1 .. 2);
 gpb_wait_for_sessions($node, 'small', 8);
 gpb_release_service($node, 'batches');
 is(join('', map { finish($_) } @small), '', 'requests of 8 backends found in one look are answered');
@@ -107,7 +108,7 @@ is($after->{batches} - $before->{batches}, 8, 'as 8 requests');
 gpb_hold_service($node, 'chunk');
 my $big = start('big', $large);
 gpb_wait_for_service_at($node, 'chunk');
-my $little = start('little', "SELECT gpubtree_request_timing('t_k', 1000, 1)");
+my $little = start('little', "SELECT gpubtree_test_request_timing('t_k', 1000, 1)");
 gpb_wait_for_sessions($node, 'little', 1);
 my $chunks = 0;
 gpb_wait_until(
@@ -184,13 +185,13 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 
 $holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 my @holders = map {
-	start('taker', "SELECT gpubtree_request_timing('t_k', 10, 1)", 'batch-before-submit')
+	start('taker', "SELECT gpubtree_test_request_timing('t_k', 10, 1)", 'batch-before-submit')
 } (1 .. 8);
 $node->poll_query_until('postgres', 'SELECT slots_free = 0 FROM gpubtree_batches') or die;
 my ($code, $out, $err) = $node->psql('postgres',
-	"SET statement_timeout = 300; SELECT gpubtree_request_timing('t_k', 10, 1)");
+	"SET statement_timeout = 300; SELECT gpubtree_test_request_timing('t_k', 10, 1)");
 like($err, qr/statement timeout/, 'waiting for a query slot can be cancelled');
-my $waiter = start('waiter', "SELECT gpubtree_request_timing('t_k', 10, 1)");
+my $waiter = start('waiter', "SELECT gpubtree_test_request_timing('t_k', 10, 1)");
 gpb_wait_for_sessions($node, 'waiter', 1);
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 is(join('', map { finish($_) } @holders, $waiter), '', 'and ends when slots are given back');
@@ -233,9 +234,9 @@ my @readers = map {
 	gpb_start_pgbench($node, <<"SQL", '-c', '4');
 \\set keys random(1, 5000)
 \\set many random(1, 20)
-SELECT gpubtree_request_timing('t_k', :keys, 10);
-SELECT gpubtree_request_timing('wide_k', :keys, 10, '$_');
-SELECT gpubtree_request_timing('t_k', :keys * :many * 5, 1, '$_');
+SELECT gpubtree_test_request_timing('t_k', :keys, 10);
+SELECT gpubtree_test_request_timing('wide_k', :keys, 10, '$_');
+SELECT gpubtree_test_request_timing('t_k', :keys * :many * 5, 1, '$_');
 SQL
 } ('near', 'key');
 gpb_go_on($node, 8, "SELECT ($leaves) > $size AND joined_launches > $before->{joined_launches} FROM gpubtree_batches");
@@ -246,7 +247,7 @@ gpb_all_is_free($node, 'after 8 backends');
 
 my $load = gpb_start_pgbench($node, <<'SQL', '-c', '4');
 DO $$ BEGIN
-	PERFORM gpubtree_request_timing('t_k', 20000, 20);
+	PERFORM gpubtree_test_request_timing('t_k', 20000, 20);
 EXCEPTION WHEN object_not_in_prerequisite_state THEN NULL;
 END $$;
 SQL
@@ -264,7 +265,7 @@ serves('after restarts');
 # ---- the device goes before a request is submitted ----
 
 $holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-my $late = start('late', "SELECT gpubtree_request_timing('t_k', 10, 1)", 'batch-before-submit');
+my $late = start('late', "SELECT gpubtree_test_request_timing('t_k', 10, 1)", 'batch-before-submit');
 gpb_wait_for_hold($node);
 $node->append_conf('postgresql.conf', "gpubtree.device = 'off'");
 $node->reload;
@@ -285,6 +286,7 @@ gpubtree.batch_memory = 64kB
 gpubtree.memory_limit = 24MB
 CONF
 $node->safe_psql('postgres', <<'SQL');
+CREATE EXTENSION gpubtree_test;
 CREATE TABLE t (k int);
 INSERT INTO t SELECT i FROM generate_series(1, 50000) i;
 CREATE INDEX t_k ON t USING gpubtree (k);
@@ -292,25 +294,25 @@ SQL
 gpb_wait_for_service($node);
 $holder = $node->background_psql('postgres');
 $holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-my $taker = start('taker', "SELECT gpubtree_request_timing('t_k', 10, 1)", 'batch-before-submit');
+my $taker = start('taker', "SELECT gpubtree_test_request_timing('t_k', 10, 1)", 'batch-before-submit');
 gpb_wait_for_hold($node);
 ($code, $out, $err) = $node->psql('postgres',
-	"SET statement_timeout = 300; SELECT gpubtree_request_timing('t_k', 10, 1)");
+	"SET statement_timeout = 300; SELECT gpubtree_test_request_timing('t_k', 10, 1)");
 like($err, qr/statement timeout/, 'waiting for staging can be cancelled');
-$waiter = start('waiter', "SELECT gpubtree_request_timing('t_k', 10, 1)");
+$waiter = start('waiter', "SELECT gpubtree_test_request_timing('t_k', 10, 1)");
 gpb_wait_for_sessions($node, 'waiter', 1);
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 is(finish($taker) . finish($waiter), '', 'and ends when staging is given back');
 gpb_all_is_free($node, 'after a wait for staging');
 $holder->quit;
-($code, $out, $err) = $node->psql('postgres', "SELECT gpubtree_request_timing('t_k', 100000, 1)");
+($code, $out, $err) = $node->psql('postgres', "SELECT gpubtree_test_request_timing('t_k', 100000, 1)");
 like($err, qr/need 781 kB of shared memory, 64 kB can be had/, 'too many keys for the staging are refused');
 gpb_all_is_free($node, 'after a refusal');
 
 $node->append_conf('postgresql.conf', 'gpubtree.batch_memory = 64MB');
 $node->restart;
 gpb_wait_for_service($node);
-($code, $out, $err) = $node->psql('postgres', "SELECT gpubtree_request_timing('t_k', 1048576, 1, 'key')");
+($code, $out, $err) = $node->psql('postgres', "SELECT gpubtree_test_request_timing('t_k', 1048576, 1, 'key')");
 like($err, qr/gave no answer/, 'a request for which the device has no memory fails over');
 is(counters()->{failed_over}, 1, 'and is counted');
 gpb_all_is_free($node, 'after no memory');

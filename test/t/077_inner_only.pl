@@ -93,7 +93,7 @@ unlike(gpb_engine($node, $count, 'aggregate'), qr/host/, 'an aggregate is the CP
 is(value("SELECT compare_range('t', 5, 2000000) IS NOT NULL"), 't', 'and right');
 is(mirror('mode'), 'inner-only', 'which leaves the mirror as it is');
 is(value("SELECT gpubtree_test_refused('t_k')"), 't', 'the service refuses what needs leaf images');
-is(value("SELECT median_us > 0 FROM gpubtree_request_timing('t_k', 3000, 2)"), 't', 'and takes searches');
+is(value("SELECT median_us > 0 FROM gpubtree_test_request_timing('t_k', 3000, 2)"), 't', 'and takes searches');
 gpb_all_is_free($node, 'at first');
 
 # Ranges, lists, and lists in parts are compared; between parts the batch gives its requests back.

@@ -6,12 +6,17 @@
 # that a launch compares (M4).
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_SECONDS	how long the mix runs (default 12)
+# GPB_SECONDS	how long the mix runs at least (default 4)
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $seconds = $ENV{GPB_SECONDS} // 12;
+my $seconds = $ENV{GPB_SECONDS} // 4;
 my $node = gpb_node('main', settings => "autovacuum = off\nmax_connections = 30\n");
 gpb_compare_function($node);
 gpb_wait_for_service($node);
@@ -127,7 +132,7 @@ VACUUM (INDEX_CLEANUP ON, TRUNCATE OFF) t;
 SQL
 		'check@2' => "SELECT gpubtree_check('t_k', false);\n" },
 	'-c', 8);
-gpb_go_on($node, $seconds, 'SELECT count(DISTINCT what) = 5 FROM compared');
+gpb_go_on($node, $seconds, 'SELECT count(DISTINCT what) = 5 AND count(*) >= 500 FROM compared');
 ok(gpb_end_pgbench($mix, none_fails => 1), 'readers of five kinds find what sequential scans find');
 note($node->safe_psql('postgres', 'SELECT what, count(*) FROM compared GROUP BY 1'));
 my ($status, $out, $err) = $node->psql('postgres', "SELECT gpubtree_check('t_k', true)");

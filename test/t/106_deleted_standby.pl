@@ -18,7 +18,6 @@ hot_standby_feedback = on
 max_standby_streaming_delay = -1
 # full-page images of every record, which a busy machine replays later
 max_wal_size = 8GB
-wal_keep_size = 8GB
 CONF
 gpb_compare_function($primary);
 $primary->safe_psql('postgres', <<'SQL');

@@ -13,7 +13,6 @@ max_parallel_maintenance_workers = 3
 max_worker_processes = 16
 max_parallel_workers = 8
 maintenance_work_mem = 4MB
-wal_keep_size = 1GB
 CONF
 my $table = <<'SQL';
 CREATE TABLE t (k bigint, v int, name text) WITH (parallel_workers = 3);

@@ -19,7 +19,6 @@ wal_consistency_checking = 'gpubtree'
 hot_standby_feedback = on
 max_standby_streaming_delay = -1
 max_wal_size = 4GB
-wal_keep_size = 4GB
 max_parallel_maintenance_workers = 2
 gpubtree.shared_codes = 1
 CONF

@@ -16,7 +16,6 @@ autovacuum = off
 wal_consistency_checking = 'gpubtree'
 hot_standby_feedback = on
 max_standby_streaming_delay = -1
-wal_keep_size = 4GB
 max_wal_size = 4GB
 CONF
 

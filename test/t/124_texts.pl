@@ -225,6 +225,13 @@ foreach my $round (1 .. $random->rounds)
 	create_keys();
 	last unless $random->round("round $round: joins under aggregates of texts agree", 40, \&compare_join);
 }
+
+# Joins of several batches want many rows on both sides, which few of the rounds may have had.
+$random->go_on_until_seen(4, 400, sub {
+		create_table() while $rows < 3000;
+		compare_join();
+	},
+	'joins: JoinAggregate', 'joins: RangeAggregate', 'joins: several batches');
 is($random->sql("SELECT gpubtree_check('t_k', true)"), '', 'the index is sound');
 
 # ---- more values than a program has room for ----

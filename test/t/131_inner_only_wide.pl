@@ -86,7 +86,7 @@ cmp_ok($device_keys, '>', 0, 'a probe of few keys asks the device');
 cmp_ok($right_moves, '<', $device_keys / 10, 'the device finds the leaves by whole keys');
 is($node->safe_psql('postgres', "SELECT gpubtree_test_refused('uuids_k')"), 't', 'the service refuses what needs leaf images');
 is($node->safe_psql('postgres', "SELECT bool_and(median_us > 0) FROM unnest('{uuids_k,events_k}'::regclass[]) i, "
-	  . "unnest('{input,near,key}'::text[]) o, gpubtree_request_timing(i, 3000, 2, o)"), 't',
+	  . "unnest('{input,near,key}'::text[]) o, gpubtree_test_request_timing(i, 3000, 2, o)"), 't',
 	'single requests are measured, and their results checked, in each order');
 
 # Leaves split; the mirror's separators are old (rule M7), then new.

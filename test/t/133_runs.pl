@@ -39,7 +39,6 @@ my $primary = gpb_node(
 wal_consistency_checking = 'gpubtree'
 autovacuum = off
 max_wal_size = 4GB
-wal_keep_size = 4GB
 max_parallel_workers_per_gather = 0
 CONF
 $primary->safe_psql('postgres', <<'SQL');

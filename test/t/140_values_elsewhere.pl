@@ -10,7 +10,6 @@ use GpubtreePages;
 use GpubtreeTest;
 
 my $node = gpb_node('primary', allows_streaming => 1, damages => 1, settings => <<'CONF');
-wal_keep_size = 4GB
 autovacuum = off
 wal_consistency_checking = 'gpubtree'
 hot_standby_feedback = on

@@ -335,6 +335,20 @@ sub round
 	return $self->{mismatches} <= 10;
 }
 
+# After the rounds: whatever the seed, each of these is seen more than "least" times, as finish() wants
+# it.  Where the rounds were too few for that the function, which compares, is called up to n times more.
+sub go_on_until_seen
+{
+	my ($self, $least, $n, $compare, @plans) = @_;
+
+	return if $self->{rounds} < $self->{all_rounds};
+	while ($n-- > 0 && $self->{mismatches} == 0 && grep { ($self->{seen}{$_} // 0) <= $least } @plans)
+	{
+		$compare->();
+	}
+	return;
+}
+
 # The end of a test.  Comparisons mean nothing if the plans that are to be tested were not used:
 # each of those named must have been seen more than "least" times, unless the rounds were cut
 # short.

@@ -104,8 +104,13 @@ log_statement = none
 # tests hold the service still, and the machine may be slow: that is not a service that hangs
 gpubtree.request_timeout = '10min'
 CONF
-	# PostgreSQL's module gives a server that streams ten: too few for a load of a dozen clients.
-	$node->append_conf('postgresql.conf', "max_connections = 40\n") if $options{allows_streaming};
+	# PostgreSQL's module gives a server that streams ten connections: too few for a load of a dozen
+	# clients.  It removes WAL that a standby has not read yet, if checkpoints come first, say because
+	# others have the processors.
+	$node->append_conf('postgresql.conf', <<'CONF') if $options{allows_streaming};
+max_connections = 40
+wal_keep_size = 8GB
+CONF
 	# So that tests with little data send several chunks to the device.
 	$node->append_conf('postgresql.conf', <<'CONF') if $options{small_chunks};
 gpubtree.chunk_least = 8

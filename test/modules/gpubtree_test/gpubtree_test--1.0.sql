@@ -109,3 +109,20 @@ CREATE FUNCTION gpubtree_test_explain_running()
 RETURNS text
 AS 'MODULE_PATHNAME', 'gpb_test_explain_running'
 LANGUAGE C;
+
+-- timing_test.c: send that many requests, one after the other, to search for that many random keys, as
+-- an executor node would, and take each one's time from the submit until the session sees the results.  A
+-- sample of the results is compared with the tree.  The mirror is refreshed first.  result_order is
+-- 'input', 'near' or 'key'; all but the first take 1,048,576 keys at most.
+CREATE FUNCTION gpubtree_test_request_timing(
+	index regclass,
+	keys integer,
+	requests integer,
+	result_order text DEFAULT 'input',
+	OUT keys_per_second double precision,
+	OUT median_us double precision,
+	OUT p99_us double precision,
+	OUT max_us double precision)
+RETURNS record
+AS 'MODULE_PATHNAME', 'gpb_test_request_timing'
+LANGUAGE C STRICT;

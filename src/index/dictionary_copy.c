@@ -186,10 +186,41 @@ reserve_value(GpbDictionaryCopy *copy, uint32 code, Size bytes)
 	return copy->value[piece] != NULL && copy->free != NULL;
 }
 
-GpbAdded
-gpb_copy_add(GpbDictionaryCopy *copy, int column, const char *bytes, int length)
+/*
+ * The values of a large copy are in no cache, and to find that one is not there needs a bucket, the
+ * place of its first value and that value, each of which tells where the next one is.  So all of
+ * one kind are asked for before the first of the next kind is looked at.
+ */
+void
+gpb_copy_prefetch(const GpbDictionaryCopy *copy, const uint32 *hash, int n)
 {
-	uint32		hash = gpb_dictionary_hash(column, bytes, length);
+	if (copy->nbuckets == 0)
+		return;
+	for (int i = 0; i < n; i++)
+		__builtin_prefetch(bucket_at(copy, bucket_of(copy, hash[i])), 1);
+	for (int i = 0; i < n; i++)
+	{
+		uint32		first = *bucket_at(copy, bucket_of(copy, hash[i]));
+
+		if (first != 0)
+			__builtin_prefetch(&copy->value[(first - 1) / GPB_CODES_IN_PIECE]
+							   [(first - 1) % GPB_CODES_IN_PIECE]);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		uint32		first = *bucket_at(copy, bucket_of(copy, hash[i]));
+
+		if (first != 0)
+			__builtin_prefetch(value_at(copy, first - 1));
+	}
+}
+
+GpbAdded
+gpb_copy_add(GpbDictionaryCopy *copy, const GpbDictionaryValue *added, uint32 hash)
+{
+	int			column = added->column;
+	const char *bytes = (const char *) (added + 1);
+	int			length = added->length;
 	uint32		code = pg_atomic_read_u32(&copy->ncodes);
 	Size		size = MAXALIGN(offsetof(GpbCopiedValue, header) + VARHDRSZ + length);
 	GpbCopiedValue *value;
@@ -216,6 +247,8 @@ gpb_copy_add(GpbDictionaryCopy *copy, int column, const char *bytes, int length)
 	memcpy(VARDATA(value->header), bytes, length);
 	copy->value[code / GPB_CODES_IN_PIECE][code % GPB_CODES_IN_PIECE] = value;
 	*bucket = code + 1;
+	copy->end.code++;
+	copy->end.offset += GPB_DICTIONARY_BYTES(length);
 	/* Whoever reads the count and then its barrier finds the value. */
 	pg_write_barrier();
 	pg_atomic_write_u32(&copy->ncodes, code + 1);

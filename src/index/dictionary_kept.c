@@ -88,6 +88,7 @@ begin_copy(Relation index, GpbDictionary *dictionary)
 	dictionary->block_room = 8;
 	dictionary->copy = copy;
 	dictionary->ncodes = 0;
+	dictionary->complete = false;
 	dictionary->block[0] = GPB_DICTIONARY_BLOCK;
 	dictionary->nblocks = 1;
 }
@@ -140,13 +141,12 @@ may_share(Relation index)
 		index->rd_firstRelfilenodeSubid == InvalidSubTransactionId;
 }
 
-/* The codes of an index, as its metapage counts them */
-static uint32
-counted_codes(Relation index)
+uint32
+gpb_dictionary_counted(Relation index, const GpbLayout *layout)
 {
 	GpbMeta		meta;
 
-	gpb_read_meta(index, gpb_layout(index), &meta);
+	gpb_read_meta(index, layout, &meta);
 	return gpb_meta_codes(&meta);
 }
 
@@ -163,6 +163,7 @@ use_shared(Relation index, GpbDictionary *dictionary, uint32 codes)
 		return;
 	dictionary->pinned = copy->place;
 	dictionary->copy = copy;
+	dictionary->complete = false;
 	gpb_dictionary_look(dictionary);
 }
 
@@ -276,7 +277,7 @@ kept_of_file(GpbKeptDictionary *kept, Relation index)
 static GpbDictionary *
 first_use(Relation index)
 {
-	uint32		codes = may_share(index) ? counted_codes(index) : 0;
+	uint32		codes = may_share(index) ? gpb_dictionary_counted(index, gpb_layout(index)) : 0;
 	/* Nothing below raises an error once there is a pin. */
 	GpbDictionary *dictionary = begin(index, CurrentMemoryContext);
 	GpbKeptDictionary *kept = find_kept(RelationGetRelid(index));

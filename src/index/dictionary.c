@@ -35,7 +35,11 @@ gpb_dictionary_has(Relation index, GpbDictionary *dictionary, int column, uint32
 	if (unlikely(code >= dictionary->ncodes))
 		gpb_dictionary_look(dictionary);
 	if (unlikely(code >= dictionary->ncodes))
-		gpb_dictionary_read_on(index, dictionary, gpb_layout(index));
+	{
+		GpbLayout	layout = *gpb_layout(index);
+
+		gpb_dictionary_read_some(index, dictionary, &layout, code + 1);
+	}
 	return code < dictionary->ncodes && gpb_copied_value(dictionary->copy, code)->column == column;
 }
 

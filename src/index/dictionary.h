@@ -104,6 +104,11 @@ extern Datum *gpb_dictionary_recode(Relation index, const GpbLayout *layout, con
  * entries whose rows a snapshot sees that was taken before.  No page may be locked.
  */
 extern uint32 gpb_dictionary_elsewhere(Relation index, const GpbLayout *layout);
+/*
+ * Likewise, for the planner, who need not know of entries that come meanwhile: where there are none
+ * such it looks at the metapage alone.
+ */
+extern uint32 gpb_dictionary_planned_elsewhere(Relation index, const GpbLayout *layout);
 
 /*
  * A column, counted from 1, of the row that an entry leads to, as the snapshot sees it; the value

@@ -485,6 +485,15 @@ gpb_dictionary_elsewhere(Relation index, const GpbLayout *layout)
 	return columns;
 }
 
+uint32
+gpb_dictionary_planned_elsewhere(Relation index, const GpbLayout *layout)
+{
+	GpbMeta		meta;
+
+	gpb_read_meta(index, layout, &meta);
+	return gpb_meta_has_elsewhere(&meta) ? gpb_dictionary_elsewhere(index, layout) : 0;
+}
+
 /* ---- the first page ---- */
 
 void

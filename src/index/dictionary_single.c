@@ -175,7 +175,7 @@ gpb_dictionary_single_code(Relation index, GpbDictionary *dictionary, const GpbL
 	if (!append)
 		return GPB_NO_CODE;
 
-	GPB_HOLD("dictionary-before-append");
+	GPB_HOLD("dictionary-before-single-append");
 	code = find_on_pages(index, layout, columns, &place, &sought.value, BUFFER_LOCK_EXCLUSIVE,
 						 &last);
 	if (code != GPB_NO_CODE)

@@ -186,6 +186,7 @@ typedef struct GpbDictionaryCopy
 {
 	LWLock	   *lock;			/* NULL: the copy belongs to one backend */
 	int			place;			/* of the shared copy (dictionary_shared.c) */
+	uint64		serial;			/* which shared copy it is: its place may be another's later */
 	MemoryContext context;		/* of a backend's copy */
 	uint32		columns;		/* bit c: INCLUDE column c has codes */
 	uint32		expected;		/* values that the pages had when the copy was begun, or 0 */
@@ -210,6 +211,8 @@ struct GpbDictionary
 	GpbDictionaryCopy *copy;
 	uint32		ncodes;			/* the copy had at least so many when this backend looked last */
 	int			pinned;			/* place of the shared copy that stays for us; -1: there is none */
+	uint64		serial;			/* of that copy */
+	LocalTransactionId seen_by; /* our transaction that has made sure of the pin */
 	uint32		elsewhere;		/* columns of which the pages say that values are elsewhere */
 	bool		complete;		/* the copy has had all values that there were */
 	GpbSingleValues *single;	/* values of codes that the copy lacked, or NULL */
@@ -324,7 +327,13 @@ extern void gpb_dictionary_leave_shared(Relation index, GpbDictionary *dictionar
  * codes is how many are to be expected, or 0.
  */
 extern GpbDictionaryCopy *gpb_shared_pin(Relation index, uint32 columns, uint32 codes);
-extern void gpb_shared_unpin(int place);
+/*
+ * Is the copy with this serial number, which was in this place, still pinned by this backend?  If it
+ * is it stays so to the end of the transaction.
+ */
+extern bool gpb_shared_is_pinned(int place, uint64 serial);
+/* Give up such a pin, if it is there. */
+extern void gpb_shared_unpin(int place, uint64 serial);
 /* Note that this shared copy can get no more values. */
 extern void gpb_shared_exhausted(int place);
 /* A piece of memory for a shared copy, whose lock is held; NULL if none is left. */

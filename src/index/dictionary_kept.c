@@ -17,6 +17,7 @@
 
 #include "miscadmin.h"
 #include "storage/ipc.h"
+#include "storage/proc.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -162,6 +163,8 @@ use_shared(Relation index, GpbDictionary *dictionary, uint32 codes)
 	if (copy == NULL)
 		return;
 	dictionary->pinned = copy->place;
+	dictionary->serial = copy->serial;
+	dictionary->seen_by = GPB_LOCAL_TRANSACTION(MyProc);
 	dictionary->copy = copy;
 	dictionary->complete = false;
 	gpb_dictionary_look(dictionary);
@@ -176,7 +179,7 @@ free_dictionary(GpbDictionary *dictionary)
 
 	dictionary->pinned = -1;
 	if (pinned >= 0)
-		gpb_shared_unpin(pinned);
+		gpb_shared_unpin(pinned, dictionary->serial);
 	MemoryContextDelete(dictionary->context);
 }
 
@@ -191,7 +194,7 @@ unpin_all(int code, Datum arg)
 	while ((kept = hash_seq_search(&all)) != NULL)
 	{
 		if (kept->dictionary != NULL && kept->dictionary->pinned >= 0)
-			gpb_shared_unpin(kept->dictionary->pinned);
+			gpb_shared_unpin(kept->dictionary->pinned, kept->dictionary->serial);
 	}
 }
 
@@ -264,11 +267,24 @@ gpb_dictionary_forget(Relation index)
 	gpb_dictionary_drop_file(&index->rd_node);
 }
 
+/* May the pin of the shared copy have gone since the last transaction that used it?  If not, note it. */
+static pg_noinline bool
+has_lost_pin(GpbDictionary *dictionary)
+{
+	dictionary->seen_by = GPB_LOCAL_TRANSACTION(MyProc);
+	return dictionary->pinned >= 0 &&
+		!gpb_shared_is_pinned(dictionary->pinned, dictionary->serial);
+}
+
 /* The copy of this file that is kept, or NULL: then nothing is. */
 static GpbDictionary *
 kept_of_file(GpbKeptDictionary *kept, Relation index)
 {
-	if (kept->dictionary != NULL && !RelFileNodeEquals(kept->dictionary->file, index->rd_node))
+	GpbDictionary *dictionary = kept->dictionary;
+
+	if (dictionary != NULL &&
+		(!RelFileNodeEquals(dictionary->file, index->rd_node) ||
+		 (dictionary->seen_by != GPB_LOCAL_TRANSACTION(MyProc) && has_lost_pin(dictionary))))
 		forget(kept);
 	return kept->dictionary;
 }

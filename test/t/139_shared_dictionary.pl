@@ -162,6 +162,10 @@ for my $round (1 .. 12)
 }
 $old->query_safe('SELECT count(DISTINCT a) FROM t1 WHERE k > 0');
 $node->safe_psql('postgres', 'DROP TABLE t1');
+is(used('t2', 'SELECT count(DISTINCT a) FROM t3 WHERE k > 0'), "8000\n8000|t\nshared",
+	'memory of a copy that an idle session had pinned');
+is($old->query_safe('SELECT count(DISTINCT a) FROM grows WHERE k > 0'), 4000, 'that session goes on');
+is($old->query_safe('SELECT count(DISTINCT a) FROM t2 WHERE k > 0'), 8000, 'and uses another in its place');
 $node->safe_psql('postgres', 'CREATE DATABASE other');
 $node->safe_psql('other', $_) for 'CREATE EXTENSION gpubtree', 'CREATE TABLE d (k int, a text)',
 	q{INSERT INTO d SELECT i, 'd ' || i FROM generate_series(1, 3000) i},

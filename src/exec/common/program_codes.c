@@ -88,11 +88,13 @@ gpb_slot_has_code(const GpbProgramBuilder *builder, int slot)
 
 /*
  * Is the column in this slot known to have a value that the index has not?  Then a program of its
- * codes would give up.  What comes later gpb_program_bind() is told.
+ * codes would give up.  If values come later gpb_program_bind() finds them.
  */
 static bool
 is_elsewhere(GpbProgramBuilder *builder, int slot)
 {
+	if (builder->allows_elsewhere)
+		return false;
 	if (!builder->asked_elsewhere)
 	{
 		/* The planner holds a lock already. */
@@ -104,6 +106,12 @@ is_elsewhere(GpbProgramBuilder *builder, int slot)
 		index_close(index, NoLock);
 	}
 	return (builder->elsewhere >> (slot - 1) & 1) != 0;
+}
+
+void
+gpb_builder_allow_elsewhere(GpbProgramBuilder *builder)
+{
+	builder->allows_elsewhere = true;
 }
 
 /* The slot that a program has for a column's codes, or GPB_REFUSED */

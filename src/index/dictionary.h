@@ -65,7 +65,8 @@ extern int	gpb_shared_pieces;
 #endif
 
 /*
- * Codes that a copy must lack for single ones to be looked up on the pages: to read fewer takes 2 ms.
+ * Codes that a copy must lack for single ones to be looked up on the pages: to read fewer takes
+ * 2 ms.
  */
 #ifdef GPB_HOLD_POINTS
 extern int	gpb_far_codes;		/* a setting of tests */
@@ -252,11 +253,13 @@ extern uint32 gpb_dictionary_hash(int column, const char *bytes, int length);
 extern uint32 gpb_dictionary_find(const GpbDictionary *dictionary, int column, const char *bytes,
 								  int length, uint32 hash);
 /*
- * Add the value that has the next code, as it lies on its page, with its gpb_dictionary_hash().  The
- * lock of a shared copy is held exclusively.
+ * Add the value that has the next code, as it lies on its page, with its gpb_dictionary_hash().
+ * The lock of a shared copy is held exclusively.
  */
 extern GpbAdded gpb_copy_add(GpbDictionaryCopy *copy, const GpbDictionaryValue *value,
 							 uint32 hash);
+/* Values that are added to a copy together, at most */
+#define GPB_ADDED_TOGETHER		64
 /* Fetch to the processor's cache what gpb_copy_add() will look at for values with these hashes. */
 extern void gpb_copy_prefetch(const GpbDictionaryCopy *copy, const uint32 *hash, int n);
 /* See how many codes the copy has by now. */
@@ -328,8 +331,8 @@ extern void gpb_dictionary_leave_shared(Relation index, GpbDictionary *dictionar
  */
 extern GpbDictionaryCopy *gpb_shared_pin(Relation index, uint32 columns, uint32 codes);
 /*
- * Is the copy with this serial number, which was in this place, still pinned by this backend?  If it
- * is it stays so to the end of the transaction.
+ * Is the copy with this serial number, which was in this place, still pinned by this backend?  If
+ * it is it stays so to the end of the transaction.
  */
 extern bool gpb_shared_is_pinned(int place, uint64 serial);
 /* Give up such a pin, if it is there. */
@@ -352,9 +355,7 @@ extern void gpb_dictionary_page_init(Page page, BlockNumber left, uint32 code);
  */
 extern void gpb_dictionary_read_on(Relation index, GpbDictionary *dictionary,
 								   const GpbLayout *layout);
-/*
- * Likewise, until the copy has as many codes, or all that there are.
- */
+/* Likewise, until the copy has as many codes, or all that there are. */
 extern void gpb_dictionary_read_some(Relation index, GpbDictionary *dictionary,
 									 const GpbLayout *layout, uint32 codes);
 /*
@@ -428,9 +429,7 @@ gpb_page_value(GpbPageValue *value, int column, const char *bytes, int length)
 
 /* ---- dictionary_single.c ---- */
 
-/*
- * Does the copy lack so many codes that a single one is better looked up on the pages?
- */
+/* Does the copy lack so many codes that a single one is better looked up on the pages? */
 extern bool gpb_dictionary_is_far(Relation index, GpbDictionary *dictionary,
 								  const GpbLayout *layout);
 /*

@@ -20,6 +20,9 @@
 
 #include "index/dictionary.h"
 
+/* Values of a bucket that are prefetched; few buckets have more. */
+#define GPB_PREFETCHED_DEPTH	2
+
 /* Buckets of a copy without values */
 #define GPB_FIRST_BUCKETS	64
 
@@ -194,24 +197,30 @@ reserve_value(GpbDictionaryCopy *copy, uint32 code, Size bytes)
 void
 gpb_copy_prefetch(const GpbDictionaryCopy *copy, const uint32 *hash, int n)
 {
+	uint32		next[GPB_ADDED_TOGETHER];	/* like "next" of a value */
+
+	Assert(n <= GPB_ADDED_TOGETHER);
 	if (copy->nbuckets == 0)
 		return;
 	for (int i = 0; i < n; i++)
 		__builtin_prefetch(bucket_at(copy, bucket_of(copy, hash[i])), 1);
 	for (int i = 0; i < n; i++)
+		next[i] = *bucket_at(copy, bucket_of(copy, hash[i]));
+	for (int depth = 0; depth < GPB_PREFETCHED_DEPTH; depth++)
 	{
-		uint32		first = *bucket_at(copy, bucket_of(copy, hash[i]));
-
-		if (first != 0)
-			__builtin_prefetch(&copy->value[(first - 1) / GPB_CODES_IN_PIECE]
-							   [(first - 1) % GPB_CODES_IN_PIECE]);
-	}
-	for (int i = 0; i < n; i++)
-	{
-		uint32		first = *bucket_at(copy, bucket_of(copy, hash[i]));
-
-		if (first != 0)
-			__builtin_prefetch(value_at(copy, first - 1));
+		for (int i = 0; i < n; i++)
+		{
+			if (depth > 0 && next[i] != 0)
+				next[i] = value_at(copy, next[i] - 1)->next;
+			if (next[i] != 0)
+				__builtin_prefetch(&copy->value[(next[i] - 1) / GPB_CODES_IN_PIECE]
+								   [(next[i] - 1) % GPB_CODES_IN_PIECE]);
+		}
+		for (int i = 0; i < n; i++)
+		{
+			if (next[i] != 0)
+				__builtin_prefetch(value_at(copy, next[i] - 1));
+		}
 	}
 }
 

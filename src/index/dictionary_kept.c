@@ -267,7 +267,10 @@ gpb_dictionary_forget(Relation index)
 	gpb_dictionary_drop_file(&index->rd_node);
 }
 
-/* May the pin of the shared copy have gone since the last transaction that used it?  If not, note it. */
+/*
+ * Has somebody taken away the pin of the shared copy since the last transaction that used it?  Note
+ * that this one has asked.
+ */
 static pg_noinline bool
 has_lost_pin(GpbDictionary *dictionary)
 {

@@ -73,9 +73,6 @@ typedef enum GpbTaken
 	GPB_TAKEN_NOWHERE			/* no shared memory is left */
 } GpbTaken;
 
-/* Values that are added to a copy together */
-#define GPB_ADDED_TOGETHER	64
-
 /* What is wrong with a page, which is locked, if a place is to be on it; NULL: nothing is. */
 static const char *
 place_fault(const GpbDictionaryPlace *place, Page page)

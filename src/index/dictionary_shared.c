@@ -9,9 +9,9 @@
  *
  * Memory is fixed at server start and handed out in pieces, which a copy keeps to its end.  A copy
  * ends when nobody has it pinned, and its file has gone or its memory is wanted.  A pin is a
- * backend's, of which each copy has one at most, and it goes with the backend.  Of a copy whose file
- * has gone others take away the pins of backends that are in no transaction.  Where a copy finds
- * no more memory it stays as it is: whoever needs more reads a copy of his own.
+ * backend's, of which each copy has one at most, and it goes with the backend; of a copy whose file
+ * has gone it is taken away while the backend is in no transaction.  Where a copy finds no more
+ * memory it stays as it is: whoever needs more reads a copy of his own.
  *
  * The lock of places and pieces is the last one: it may be taken with a page's and a copy's, and
  * nothing is taken after it.  A copy's lock may be taken with a page's (rule M9).
@@ -183,9 +183,11 @@ bit_of(const GpbSharedPlace *place)
  * Take away the pins of backends that are in no transaction, and free the place if it has no other;
  * it was dropped.
  *
- * A backend sets its transaction's number, passes a barrier, and looks at its pin before it uses the
- * copy; here the pin is taken away, and after a barrier the number looked at.  So either the backend
- * finds no pin, and waits for our lock to see whether that is so, or we find its transaction.
+ * A backend sets its transaction's number, passes a barrier, and looks at its pin before it uses
+ * the copy; here the pin is taken away, and after a barrier the number looked at.  So either the
+ * backend finds no pin, and waits for our lock to see whether that is so, or we find its
+ * transaction, and give the pin back.  The number goes when the transaction ends, after its last
+ * use of a value.
  */
 static void
 free_dropped(GpbSharedPlace *place)

@@ -259,7 +259,32 @@ SELECT same_rows('SELECT date_trunc(''day'', t), max(product) FROM sold GROUP BY
 -- A value that is too long for the dictionary: the ordinary plan answers
 SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
 BEGIN;
+-- Plans that were made before give up, those made later have no such program.
+CREATE FUNCTION gave_up(statement text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	seen text = '';
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE ' || statement LOOP
+		seen := seen || COALESCE(substring(line FROM 'Gpubtree\w+'), '') ||
+			COALESCE(substring(line FROM ' Gave Up: .*'), '');
+	END LOOP;
+	RETURN seen;
+END
+$$;
+PREPARE greatest AS SELECT min(product COLLATE "C"), left(max(product COLLATE "C"), 5), count(*) FROM wanted JOIN sold ON k = w;
+PREPARE days AS SELECT md5(string_agg(q::text, ',' ORDER BY day)) FROM
+	(SELECT date_trunc('day', t) AS day, max(product COLLATE "C") FROM sold GROUP BY 1) q;
+EXECUTE greatest;
+SELECT gave_up('greatest'), gave_up('days');
 INSERT INTO sold (t, k, product) SELECT '2026-02-28', min(w), repeat('~~~', 1000) FROM wanted;
+SELECT gave_up('greatest'), gave_up('days');
+EXECUTE greatest;
+EXECUTE days;
+SET gpubtree.enabled = off;
+EXECUTE greatest;
+EXECUTE days;
+RESET gpubtree.enabled;
 SELECT number, same_rows('SELECT ' || query) FROM joined WHERE number IN (1, 2, 10, 13) ORDER BY 1;
 SELECT same_rows('SELECT date_trunc(''day'', t), max(product) FROM sold GROUP BY 1');
 SELECT same_rows('SELECT s, (SELECT max(product) FROM wanted JOIN sold ON k = w WHERE g > s) FROM generate_series(1, 3) s');

@@ -105,6 +105,7 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 #if PG_VERSION_NUM >= 170000
 
+#define GPB_LOCAL_TRANSACTION(proc) ((proc)->vxid.lxid)
 #define OldSnapshotThresholdActive() false
 #define TestForOldSnapshot(snapshot, relation, page) ((void) 0)
 /* No server raises it any more. */
@@ -115,6 +116,7 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #else
 
 #define MyProcNumber (MyProc->pgprocno)
+#define GPB_LOCAL_TRANSACTION(proc) ((proc)->lxid)
 #define GPB_ARRAY_LENGTH(root, array) estimate_array_length(array)
 
 #endif

@@ -106,6 +106,9 @@ _PG_init(void)
 					&gpb_dictionary_codes);
 	gpb_hold_number("gpubtree.shared_codes", "Codes from which on a dictionary is shared.",
 					&gpb_shared_codes);
+	gpb_hold_number("gpubtree.far_codes",
+					"Codes that a copy of a dictionary lacks, from which on single ones are looked up.",
+					&gpb_far_codes);
 	gpb_hold_number("gpubtree.shared_pieces", "Pieces of memory of a shared dictionary, at most.",
 					&gpb_shared_pieces);
 	gpb_hold_number("gpubtree.shared_bits", "Bytes of visibility bits that are shared, at most.",

@@ -17,6 +17,7 @@
 
 #ifdef GPB_HOLD_POINTS
 int			gpb_dictionary_codes = GPB_DICTIONARY_CODES;
+int			gpb_far_codes = 20000;
 #endif
 
 GpbDictionary *
@@ -34,25 +35,69 @@ gpb_dictionary_has(Relation index, GpbDictionary *dictionary, int column, uint32
 	if (unlikely(code >= dictionary->ncodes))
 		gpb_dictionary_look(dictionary);
 	if (unlikely(code >= dictionary->ncodes))
-		gpb_dictionary_read_on(index, dictionary, gpb_layout(index));
+	{
+		GpbLayout	layout = *gpb_layout(index);
+
+		gpb_dictionary_read_some(index, dictionary, &layout, code + 1);
+	}
 	return code < dictionary->ncodes && gpb_copied_value(dictionary->copy, code)->column == column;
 }
 
 Datum
 gpb_dictionary_read_value(Relation index, GpbDictionary *dictionary, int column, uint32 code)
 {
+	gpb_dictionary_look(dictionary);
+	if (code >= dictionary->ncodes && !dictionary->complete &&
+		code - dictionary->ncodes >= gpb_far_codes)
+	{
+		const struct varlena *value = gpb_dictionary_single_value(index, dictionary, column, code);
+
+		if (value != NULL)
+			return PointerGetDatum(value);
+	}
 	if (!gpb_dictionary_has(index, dictionary, column, code))
 		gpb_corrupted_index(index, "an entry has a code that the dictionary lacks");
 	return PointerGetDatum(gpb_copied_value(dictionary->copy, code)->header);
 }
 
+/* Append a value that the copy lacks, and return its code; GPB_NO_CODE if it has none. */
+static uint32
+append(Relation index, GpbDictionary *dictionary, const GpbLayout *layout, int column,
+	   const char *bytes, int length, uint32 hash)
+{
+	GpbPageValue value;
+
+	gpb_page_value(&value, column, bytes, length);
+	gpb_dictionary_append(index, dictionary, layout, &value.value, hash);
+	return gpb_dictionary_find(dictionary, column, bytes, length, hash);
+}
+
 /*
- * The code of a value; it is appended if "append", and GPB_NO_CODE if not there.  layout is NULL
- * while the index is being built.
+ * The code of a value that the copy lacks: of one more that the pages have, or that is appended if
+ * "add"; else GPB_NO_CODE.
+ */
+static uint32
+code_of_pages(Relation index, GpbDictionary *dictionary, const GpbLayout *layout, int column,
+			  const char *bytes, int length, uint32 hash, bool add)
+{
+	uint32		code;
+
+	if (layout != NULL && gpb_dictionary_is_far(index, dictionary, layout))
+		return gpb_dictionary_single_code(index, dictionary, layout, column, bytes, length, add);
+	gpb_dictionary_read_on(index, dictionary, layout);
+	code = gpb_dictionary_find(dictionary, column, bytes, length, hash);
+	if (code == GPB_NO_CODE && add)
+		code = append(index, dictionary, layout, column, bytes, length, hash);
+	return code;
+}
+
+/*
+ * The code of a value; it is appended if "add", and GPB_NO_CODE if not there.  layout is NULL while
+ * the index is being built.
  */
 static uint32
 code_of(Relation index, GpbDictionary *dictionary, const GpbLayout *layout, int column,
-		Datum value, bool append)
+		Datum value, bool add)
 {
 	struct varlena *plain = PG_DETOAST_DATUM_PACKED(value);
 	const char *bytes = VARDATA_ANY(plain);
@@ -62,15 +107,7 @@ code_of(Relation index, GpbDictionary *dictionary, const GpbLayout *layout, int 
 
 	/* A copy of as many values as can be is complete. */
 	if (unlikely(code == GPB_NO_CODE && dictionary->ncodes < gpb_dictionary_codes))
-	{
-		gpb_dictionary_read_on(index, dictionary, layout);
-		code = gpb_dictionary_find(dictionary, column, bytes, length, hash);
-		if (code == GPB_NO_CODE && append)
-		{
-			gpb_dictionary_append(index, dictionary, layout, column, bytes, length);
-			code = gpb_dictionary_find(dictionary, column, bytes, length, hash);
-		}
-	}
+		code = code_of_pages(index, dictionary, layout, column, bytes, length, hash, add);
 	if ((Pointer) plain != DatumGetPointer(value))
 		pfree(plain);
 	return code;
@@ -87,7 +124,7 @@ gpb_dictionary_code(Relation index, GpbDictionary *dictionary, int column, Datum
 /* What gpb_dictionary_encode(), _build() and _recode() do */
 static Datum *
 code_row(Relation index, const GpbLayout *layout, const Datum *values, const bool *isnull,
-		 Datum *coded, bool append, bool building)
+		 Datum *coded, bool add, bool building)
 {
 	GpbDictionary *dictionary = building ? gpb_dictionary_of_build(index) : gpb_dictionary(index);
 	int			nkeys = gpb_count_keys(layout);
@@ -107,12 +144,12 @@ code_row(Relation index, const GpbLayout *layout, const Datum *values, const boo
 		{
 			bytes += length;
 			code = code_of(index, dictionary, building ? NULL : layout, c, values[nkeys + c],
-						   append);
+						   add);
 		}
 		if (unlikely(code == GPB_NO_CODE))
 		{
 			code = GPB_ELSEWHERE;
-			if (append)
+			if (add)
 				gpb_dictionary_note_elsewhere(index, dictionary, building ? NULL : layout, c);
 		}
 		coded[nkeys + c] = UInt32GetDatum(code);

@@ -5,6 +5,7 @@
  *
  *	dictionary.c			from values to codes, and back
  *	dictionary_page.c		the pages: reading, appending, WAL
+ *	dictionary_single.c		single values, of which the copy does not know yet
  *	dictionary_copy.c		a copy in memory: values by code, codes by value
  *	dictionary_kept.c		the copies that a backend uses
  *	dictionary_shared.c		copies in shared memory
@@ -28,6 +29,7 @@
 #include "index/index.h"
 
 typedef struct GpbDictionary GpbDictionary;
+typedef struct GpbSingleValues GpbSingleValues;
 
 /* ---- dictionary_kept.c ---- */
 
@@ -65,6 +67,16 @@ extern int	gpb_shared_codes;
 extern int	gpb_shared_pieces;
 #endif
 
+/*
+ * Codes that a copy must lack for single ones to be looked up on the pages: to read fewer takes
+ * 2 ms.
+ */
+#ifdef GPB_HOLD_POINTS
+extern int	gpb_far_codes;		/* a setting of tests */
+#else
+#define gpb_far_codes	20000
+#endif
+
 /* ---- dictionary.c ---- */
 
 /*
@@ -99,6 +111,11 @@ extern Datum *gpb_dictionary_recode(Relation index, const GpbLayout *layout, con
  * entries whose rows a snapshot sees that was taken before.  No page may be locked.
  */
 extern uint32 gpb_dictionary_elsewhere(Relation index, const GpbLayout *layout);
+/*
+ * Likewise, for the planner, who need not know of entries that come meanwhile: where there are none
+ * such it looks at the metapage alone.
+ */
+extern uint32 gpb_dictionary_planned_elsewhere(Relation index, const GpbLayout *layout);
 
 /*
  * A column, counted from 1, of the row that an entry leads to, as the snapshot sees it; the value
@@ -133,6 +150,8 @@ extern bool gpb_dictionary_has(Relation index, GpbDictionary *dictionary, int co
 extern GpbDictionary *gpb_dictionary_read(Relation index);
 /* The blocks that were read into a copy of our own; *n becomes their number. */
 extern const BlockNumber *gpb_dictionary_blocks(const GpbDictionary *dictionary, int *n);
+/* The codes of an index, as its metapage counts them: there are at least so many. */
+extern uint32 gpb_dictionary_counted(Relation index, const GpbLayout *layout);
 
 /* ---- copies; dictionary_copy.c ---- */
 
@@ -156,6 +175,18 @@ typedef struct GpbCopiedValue
 } GpbCopiedValue;
 
 /*
+ * Where reading goes on: at this offset of a page, all values before which were read.  The value
+ * that comes next has the code.
+ */
+typedef struct GpbDictionaryPlace
+{
+	BlockNumber block;
+	BlockNumber left;			/* the page before it, or GPB_NO_BLOCK */
+	uint32		code;
+	uint16		offset;
+} GpbDictionaryPlace;
+
+/*
  * Values in memory of a backend, or in shared memory.  Values whose codes are below ncodes never
  * change, and lie where they are as long as the copy does: who has read ncodes, and then a barrier,
  * reads them without a lock.  All else of a shared copy is under its lock, buckets and "next"
@@ -165,15 +196,12 @@ typedef struct GpbDictionaryCopy
 {
 	LWLock	   *lock;			/* NULL: the copy belongs to one backend */
 	int			place;			/* of the shared copy (dictionary_shared.c) */
+	uint64		serial;			/* which shared copy it is: its place may be another's later */
 	MemoryContext context;		/* of a backend's copy */
 	uint32		columns;		/* bit c: INCLUDE column c has codes */
 	uint32		expected;		/* values that the pages had when the copy was begun, or 0 */
 	pg_atomic_uint32 ncodes;	/* read so far */
-
-	/* How far the pages were read: all those before "last", and of that up to "offset" */
-	BlockNumber last;
-	BlockNumber left;			/* the page before it, or GPB_NO_BLOCK */
-	uint16		offset;
+	GpbDictionaryPlace end;		/* how far the pages were read; it has ncodes, too */
 
 	char	   *free;			/* memory for values to come */
 	Size		nfree;
@@ -193,7 +221,11 @@ struct GpbDictionary
 	GpbDictionaryCopy *copy;
 	uint32		ncodes;			/* the copy had at least so many when this backend looked last */
 	int			pinned;			/* place of the shared copy that stays for us; -1: there is none */
+	uint64		serial;			/* of that copy */
+	LocalTransactionId seen_by; /* our transaction that has made sure of the pin */
 	uint32		elsewhere;		/* columns of which the pages say that values are elsewhere */
+	bool		complete;		/* the copy has had all values that there were */
+	GpbSingleValues *single;	/* values of codes that the copy lacked, or NULL */
 	uint32		share_from;		/* codes of our own copy from which on we ask for a shared one */
 	MemoryContext context;		/* of this, and of the copy if that is ours */
 	BlockNumber *block;			/* blocks that were read into our own copy */
@@ -220,17 +252,25 @@ gpb_copy_begin(GpbDictionaryCopy *copy, LWLock *lock, int place, MemoryContext c
 	copy->context = context;
 	copy->columns = columns;
 	pg_atomic_init_u32(&copy->ncodes, 0);
-	copy->last = GPB_DICTIONARY_BLOCK;
-	copy->left = GPB_NO_BLOCK;
-	copy->offset = GPB_PAGE_HEADER;
+	copy->end.block = GPB_DICTIONARY_BLOCK;
+	copy->end.left = GPB_NO_BLOCK;
+	copy->end.offset = GPB_PAGE_HEADER;
 }
 
 extern uint32 gpb_dictionary_hash(int column, const char *bytes, int length);
 /* The code of a value in the copy, or GPB_NO_CODE.  The copy's lock is not held. */
 extern uint32 gpb_dictionary_find(const GpbDictionary *dictionary, int column, const char *bytes,
 								  int length, uint32 hash);
-/* Add the value that has the next code.  The lock of a shared copy is held exclusively. */
-extern GpbAdded gpb_copy_add(GpbDictionaryCopy *copy, int column, const char *bytes, int length);
+/*
+ * Add the value that has the next code, as it lies on its page, with its gpb_dictionary_hash().
+ * The lock of a shared copy is held exclusively.
+ */
+extern GpbAdded gpb_copy_add(GpbDictionaryCopy *copy, const GpbDictionaryValue *value,
+							 uint32 hash);
+/* Values that are added to a copy together, at most */
+#define GPB_ADDED_TOGETHER		64
+/* Fetch to the processor's cache what gpb_copy_add() will look at for values with these hashes. */
+extern void gpb_copy_prefetch(const GpbDictionaryCopy *copy, const uint32 *hash, int n);
 /* See how many codes the copy has by now. */
 extern void gpb_dictionary_look(GpbDictionary *dictionary);
 
@@ -299,7 +339,13 @@ extern void gpb_dictionary_leave_shared(Relation index, GpbDictionary *dictionar
  * codes is how many are to be expected, or 0.
  */
 extern GpbDictionaryCopy *gpb_shared_pin(Relation index, uint32 columns, uint32 codes);
-extern void gpb_shared_unpin(int place);
+/*
+ * Is the copy with this serial number, which was in this place, still pinned by this backend?  If
+ * it is it stays so to the end of the transaction.
+ */
+extern bool gpb_shared_is_pinned(int place, uint64 serial);
+/* Give up such a pin, if it is there. */
+extern void gpb_shared_unpin(int place, uint64 serial);
 /* Note that this shared copy can get no more values. */
 extern void gpb_shared_exhausted(int place);
 /* A piece of memory for a shared copy, whose lock is held; NULL if none is left. */
@@ -318,14 +364,98 @@ extern void gpb_dictionary_page_init(Page page, BlockNumber left, uint32 code);
  */
 extern void gpb_dictionary_read_on(Relation index, GpbDictionary *dictionary,
 								   const GpbLayout *layout);
+/* Likewise, until the copy has as many codes, or all that there are. */
+extern void gpb_dictionary_read_some(Relation index, GpbDictionary *dictionary,
+									 const GpbLayout *layout, uint32 codes);
 /*
  * Append a value that the copy lacks, unless somebody else has done so meanwhile, or as many are
  * there as can be.  The copy has all that the pages have then.  layout as above.  No page may be
  * locked.
  */
 extern void gpb_dictionary_append(Relation index, GpbDictionary *dictionary,
-								  const GpbLayout *layout, int column, const char *bytes,
-								  int length);
+								  const GpbLayout *layout, const GpbDictionaryValue *value,
+								  uint32 hash);
+
+/*
+ * The value at a place on its page, which is locked and was checked; the place moves behind it.
+ * Returns NULL, and in *fault what is wrong, if there is none.  columns says which ones have codes.
+ */
+static inline const GpbDictionaryValue *
+gpb_dictionary_next(Page page, uint32 columns, GpbDictionaryPlace *place, const char **fault)
+{
+	int			room = ((PageHeader) page)->pd_lower - place->offset;
+	const GpbDictionaryValue *value = (const GpbDictionaryValue *)
+		((const char *) page + place->offset);
+
+	if (room < (int) sizeof(GpbDictionaryValue) || value->length > GPB_DICTIONARY_ROW_BYTES ||
+		room < GPB_DICTIONARY_BYTES(value->length))
+		*fault = "a value of the dictionary is longer than its page";
+	else if (value->column >= 32 || (columns >> value->column & 1) == 0)
+		*fault = "a value of the dictionary has no column";
+	else if (place->code >= gpb_special(page)->high_key)
+		*fault = "a page of the dictionary has more values than codes";
+	else
+	{
+		place->offset += GPB_DICTIONARY_BYTES(value->length);
+		place->code++;
+		return value;
+	}
+	return NULL;
+}
+
+/*
+ * Lock the page of a place, and check that the place is on it.  Returns its buffer.  Raises
+ * ERRCODE_INDEX_CORRUPTED.
+ */
+extern Buffer gpb_dictionary_lock(Relation index, const GpbDictionaryPlace *place, int lock);
+/* Raise the same if a dictionary that ends at this place lacks codes that the metapage counts. */
+extern void gpb_dictionary_require(Relation index, const GpbLayout *layout,
+								   const GpbDictionaryPlace *end);
+/*
+ * Append a value, as it lies on a page, to the last page, whose buffer is exclusively locked, or to
+ * a new one behind it, as the value with this code.  Returns the buffer of the last page, locked
+ * likewise.
+ */
+extern Buffer gpb_dictionary_put(Relation index, Buffer buffer, const GpbLayout *layout,
+								 uint32 code, const GpbDictionaryValue *value);
+
+/* A value as it lies on a page, with room for the longest */
+typedef union GpbPageValue
+{
+	GpbDictionaryValue value;
+	char		bytes[GPB_DICTIONARY_BYTES(GPB_DICTIONARY_ROW_BYTES)];
+} GpbPageValue;
+
+static inline void
+gpb_page_value(GpbPageValue *value, int column, const char *bytes, int length)
+{
+	Assert(length <= GPB_DICTIONARY_ROW_BYTES);
+	memset(value->bytes, 0, GPB_DICTIONARY_BYTES(length));
+	value->value.length = length;
+	value->value.column = column;
+	memcpy(&value->value + 1, bytes, length);
+}
+
+/* ---- dictionary_single.c ---- */
+
+/* Does the copy lack so many codes that a single one is better looked up on the pages? */
+extern bool gpb_dictionary_is_far(Relation index, GpbDictionary *dictionary,
+								  const GpbLayout *layout);
+/*
+ * The code of a value, looked for on all pages that the copy lacks; it is appended if "append" and
+ * there is room, and GPB_NO_CODE if not there.  Each call also reads a part of the pages into the
+ * copy.  No page may be locked.
+ */
+extern uint32 gpb_dictionary_single_code(Relation index, GpbDictionary *dictionary,
+										 const GpbLayout *layout, int column, const char *bytes,
+										 int length, bool append);
+/*
+ * The value of a code that the copy lacks, which stays as long as the index is open; NULL if it is
+ * time to read all, or if no page has the code.
+ */
+extern const struct varlena *gpb_dictionary_single_value(Relation index,
+														 GpbDictionary *dictionary, int column,
+														 uint32 code);
 
 /*
  * Have the pages say that a column, counted from 0, has a value that is elsewhere.  layout as

@@ -20,6 +20,9 @@
 
 #include "index/dictionary.h"
 
+/* Values of a bucket that are prefetched; few buckets have more. */
+#define GPB_PREFETCHED_DEPTH	2
+
 /* Buckets of a copy without values */
 #define GPB_FIRST_BUCKETS	64
 
@@ -186,10 +189,47 @@ reserve_value(GpbDictionaryCopy *copy, uint32 code, Size bytes)
 	return copy->value[piece] != NULL && copy->free != NULL;
 }
 
-GpbAdded
-gpb_copy_add(GpbDictionaryCopy *copy, int column, const char *bytes, int length)
+/*
+ * The values of a large copy are in no cache, and to find that one is not there needs a bucket, the
+ * place of its first value and that value, each of which tells where the next one is.  So all of
+ * one kind are asked for before the first of the next kind is looked at.
+ */
+void
+gpb_copy_prefetch(const GpbDictionaryCopy *copy, const uint32 *hash, int n)
 {
-	uint32		hash = gpb_dictionary_hash(column, bytes, length);
+	uint32		next[GPB_ADDED_TOGETHER];	/* like "next" of a value */
+
+	Assert(n <= GPB_ADDED_TOGETHER);
+	if (copy->nbuckets == 0)
+		return;
+	for (int i = 0; i < n; i++)
+		__builtin_prefetch(bucket_at(copy, bucket_of(copy, hash[i])), 1);
+	for (int i = 0; i < n; i++)
+		next[i] = *bucket_at(copy, bucket_of(copy, hash[i]));
+	for (int depth = 0; depth < GPB_PREFETCHED_DEPTH; depth++)
+	{
+		for (int i = 0; i < n; i++)
+		{
+			if (depth > 0 && next[i] != 0)
+				next[i] = value_at(copy, next[i] - 1)->next;
+			if (next[i] != 0)
+				__builtin_prefetch(&copy->value[(next[i] - 1) / GPB_CODES_IN_PIECE]
+								   [(next[i] - 1) % GPB_CODES_IN_PIECE]);
+		}
+		for (int i = 0; i < n; i++)
+		{
+			if (next[i] != 0)
+				__builtin_prefetch(value_at(copy, next[i] - 1));
+		}
+	}
+}
+
+GpbAdded
+gpb_copy_add(GpbDictionaryCopy *copy, const GpbDictionaryValue *added, uint32 hash)
+{
+	int			column = added->column;
+	const char *bytes = (const char *) (added + 1);
+	int			length = added->length;
 	uint32		code = pg_atomic_read_u32(&copy->ncodes);
 	Size		size = MAXALIGN(offsetof(GpbCopiedValue, header) + VARHDRSZ + length);
 	GpbCopiedValue *value;
@@ -216,6 +256,8 @@ gpb_copy_add(GpbDictionaryCopy *copy, int column, const char *bytes, int length)
 	memcpy(VARDATA(value->header), bytes, length);
 	copy->value[code / GPB_CODES_IN_PIECE][code % GPB_CODES_IN_PIECE] = value;
 	*bucket = code + 1;
+	copy->end.code++;
+	copy->end.offset += GPB_DICTIONARY_BYTES(length);
 	/* Whoever reads the count and then its barrier finds the value. */
 	pg_write_barrier();
 	pg_atomic_write_u32(&copy->ncodes, code + 1);

@@ -17,6 +17,7 @@
 
 #include "miscadmin.h"
 #include "storage/ipc.h"
+#include "storage/proc.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -88,6 +89,7 @@ begin_copy(Relation index, GpbDictionary *dictionary)
 	dictionary->block_room = 8;
 	dictionary->copy = copy;
 	dictionary->ncodes = 0;
+	dictionary->complete = false;
 	dictionary->block[0] = GPB_DICTIONARY_BLOCK;
 	dictionary->nblocks = 1;
 }
@@ -140,13 +142,12 @@ may_share(Relation index)
 		index->rd_firstRelfilenodeSubid == InvalidSubTransactionId;
 }
 
-/* The codes of an index, as its metapage counts them */
-static uint32
-counted_codes(Relation index)
+uint32
+gpb_dictionary_counted(Relation index, const GpbLayout *layout)
 {
 	GpbMeta		meta;
 
-	gpb_read_meta(index, gpb_layout(index), &meta);
+	gpb_read_meta(index, layout, &meta);
 	return gpb_meta_codes(&meta);
 }
 
@@ -162,7 +163,10 @@ use_shared(Relation index, GpbDictionary *dictionary, uint32 codes)
 	if (copy == NULL)
 		return;
 	dictionary->pinned = copy->place;
+	dictionary->serial = copy->serial;
+	dictionary->seen_by = GPB_LOCAL_TRANSACTION(MyProc);
 	dictionary->copy = copy;
+	dictionary->complete = false;
 	gpb_dictionary_look(dictionary);
 }
 
@@ -175,7 +179,7 @@ free_dictionary(GpbDictionary *dictionary)
 
 	dictionary->pinned = -1;
 	if (pinned >= 0)
-		gpb_shared_unpin(pinned);
+		gpb_shared_unpin(pinned, dictionary->serial);
 	MemoryContextDelete(dictionary->context);
 }
 
@@ -190,7 +194,7 @@ unpin_all(int code, Datum arg)
 	while ((kept = hash_seq_search(&all)) != NULL)
 	{
 		if (kept->dictionary != NULL && kept->dictionary->pinned >= 0)
-			gpb_shared_unpin(kept->dictionary->pinned);
+			gpb_shared_unpin(kept->dictionary->pinned, kept->dictionary->serial);
 	}
 }
 
@@ -263,11 +267,27 @@ gpb_dictionary_forget(Relation index)
 	gpb_dictionary_drop_file(&index->rd_node);
 }
 
+/*
+ * Has somebody taken away the pin of the shared copy since the last transaction that used it?  Note
+ * that this one has asked.
+ */
+static pg_noinline bool
+has_lost_pin(GpbDictionary *dictionary)
+{
+	dictionary->seen_by = GPB_LOCAL_TRANSACTION(MyProc);
+	return dictionary->pinned >= 0 &&
+		!gpb_shared_is_pinned(dictionary->pinned, dictionary->serial);
+}
+
 /* The copy of this file that is kept, or NULL: then nothing is. */
 static GpbDictionary *
 kept_of_file(GpbKeptDictionary *kept, Relation index)
 {
-	if (kept->dictionary != NULL && !RelFileNodeEquals(kept->dictionary->file, index->rd_node))
+	GpbDictionary *dictionary = kept->dictionary;
+
+	if (dictionary != NULL &&
+		(!RelFileNodeEquals(dictionary->file, index->rd_node) ||
+		 (dictionary->seen_by != GPB_LOCAL_TRANSACTION(MyProc) && has_lost_pin(dictionary))))
 		forget(kept);
 	return kept->dictionary;
 }
@@ -276,7 +296,7 @@ kept_of_file(GpbKeptDictionary *kept, Relation index)
 static GpbDictionary *
 first_use(Relation index)
 {
-	uint32		codes = may_share(index) ? counted_codes(index) : 0;
+	uint32		codes = may_share(index) ? gpb_dictionary_counted(index, gpb_layout(index)) : 0;
 	/* Nothing below raises an error once there is a pin. */
 	GpbDictionary *dictionary = begin(index, CurrentMemoryContext);
 	GpbKeptDictionary *kept = find_kept(RelationGetRelid(index));

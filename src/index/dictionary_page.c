@@ -73,51 +73,76 @@ typedef enum GpbTaken
 	GPB_TAKEN_NOWHERE			/* no shared memory is left */
 } GpbTaken;
 
-/*
- * Add to the copy what this block, its last one, has more.  The page is locked, and so is a shared
- * copy, exclusively.  Returns what is wrong with the page, or NULL; the copy is left as far as it
- * came.
- */
+/* What is wrong with a page, which is locked, if a place is to be on it; NULL: nothing is. */
 static const char *
-add_values(GpbDictionaryCopy *copy, BlockNumber block, Page page, GpbTaken *taken)
+place_fault(const GpbDictionaryPlace *place, Page page)
 {
 	const GpbPageSpecial *special = gpb_special(page);
-	int			end = ((PageHeader) page)->pd_lower;
+	const char *fault = gpb_dictionary_page_fault(page);
 
-	if (special->left != copy->left || special->right == block ||
+	if (fault != NULL)
+		return fault;
+	if (special->left != place->left || special->right == place->block ||
 		special->right == GPB_META_BLOCK)
 		return "a link of the dictionary is wrong";
-	if (copy->offset == GPB_PAGE_HEADER &&
-		special->low_key != pg_atomic_read_u32(&copy->ncodes))
+	if (place->offset == GPB_PAGE_HEADER && special->low_key != place->code)
 		return "codes of the dictionary are not those after the last page's";
-
-	while (copy->offset < end)
-	{
-		const GpbDictionaryValue *value = (const GpbDictionaryValue *)
-			((const char *) page + copy->offset);
-		GpbAdded	added;
-
-		if (end - copy->offset < (int) sizeof(GpbDictionaryValue) ||
-			value->length > GPB_DICTIONARY_ROW_BYTES ||
-			end - copy->offset < GPB_DICTIONARY_BYTES(value->length))
-			return "a value of the dictionary is longer than its page";
-		if (value->column >= 32 || (copy->columns >> value->column & 1) == 0)
-			return "a value of the dictionary has no column";
-		if (pg_atomic_read_u32(&copy->ncodes) >= special->high_key)
-			return "a page of the dictionary has more values than codes";
-		added = gpb_copy_add(copy, value->column, (const char *) (value + 1), value->length);
-		if (added == GPB_ADDED_BEFORE)
-			return "a value is in the dictionary twice";
-		if (added == GPB_ADDED_NOWHERE)
-		{
-			*taken = GPB_TAKEN_NOWHERE;
-			return NULL;
-		}
-		copy->offset += GPB_DICTIONARY_BYTES(value->length);
-	}
-	if (pg_atomic_read_u32(&copy->ncodes) != special->high_key)
+	if (place->offset >= ((PageHeader) page)->pd_lower && special->high_key != place->code)
 		return "a page of the dictionary has fewer values than codes";
 	return NULL;
+}
+
+Buffer
+gpb_dictionary_lock(Relation index, const GpbDictionaryPlace *place, int lock)
+{
+	Buffer		buffer = gpb_pin(index, InvalidBuffer, place->block, NULL);
+	const char *fault;
+
+	LockBuffer(buffer, lock);
+	fault = place_fault(place, BufferGetPage(buffer));
+	if (fault != NULL)
+		gpb_corrupted(index, place->block, fault);
+	return buffer;
+}
+
+/*
+ * Add to the copy what the page of its end has more.  The page is locked, and so is a shared copy,
+ * exclusively.  Returns what is wrong with the page, or NULL; the copy is left as far as it came.
+ */
+static const char *
+add_values(GpbDictionaryCopy *copy, Page page, GpbTaken *taken)
+{
+	GpbDictionaryPlace place = copy->end;
+	const char *fault = place_fault(&place, page);
+
+	while (fault == NULL && place.offset < ((PageHeader) page)->pd_lower)
+	{
+		const GpbDictionaryValue *value[GPB_ADDED_TOGETHER];
+		uint32		hash[GPB_ADDED_TOGETHER];
+		int			n = 0;
+
+		while (n < GPB_ADDED_TOGETHER && place.offset < ((PageHeader) page)->pd_lower &&
+			   (value[n] = gpb_dictionary_next(page, copy->columns, &place, &fault)) != NULL)
+		{
+			hash[n] = gpb_dictionary_hash(value[n]->column, (const char *) (value[n] + 1),
+										  value[n]->length);
+			n++;
+		}
+		gpb_copy_prefetch(copy, hash, n);
+		for (int i = 0; i < n; i++)
+		{
+			GpbAdded	added = gpb_copy_add(copy, value[i], hash[i]);
+
+			if (added == GPB_ADDED_BEFORE)
+				return "a value is in the dictionary twice";
+			if (added == GPB_ADDED_NOWHERE)
+			{
+				*taken = GPB_TAKEN_NOWHERE;
+				return NULL;
+			}
+		}
+	}
+	return fault != NULL ? fault : place_fault(&place, page);
 }
 
 /*
@@ -128,17 +153,15 @@ static GpbTaken
 take_values(Relation index, GpbDictionary *dictionary, BlockNumber block, Page page)
 {
 	GpbDictionaryCopy *copy = dictionary->copy;
-	const char *fault = gpb_dictionary_page_fault(page);
+	const char *fault = NULL;
 	GpbTaken	taken = GPB_TAKEN;
 
-	if (fault != NULL)
-		gpb_corrupted(index, block, fault);
 	if (copy->lock != NULL)
 		LWLockAcquire(copy->lock, LW_EXCLUSIVE);
-	if (copy->last != block)
+	if (copy->end.block != block)
 		taken = GPB_TAKEN_ELSEWHERE;
 	else
-		fault = add_values(copy, block, page, &taken);
+		fault = add_values(copy, page, &taken);
 	if (copy->lock != NULL)
 		LWLockRelease(copy->lock);
 	if (fault != NULL)
@@ -157,69 +180,95 @@ go_on(GpbDictionary *dictionary, BlockNumber block, BlockNumber right)
 		LWLockAcquire(copy->lock, LW_EXCLUSIVE);
 	else
 		gpb_dictionary_add_block(dictionary, right);
-	if (copy->last == block)
+	if (copy->end.block == block)
 	{
-		copy->left = block;
-		copy->last = right;
-		copy->offset = GPB_PAGE_HEADER;
+		copy->end.left = block;
+		copy->end.block = right;
+		copy->end.offset = GPB_PAGE_HEADER;
 	}
 	if (copy->lock != NULL)
 		LWLockRelease(copy->lock);
 }
 
-/*
- * Require that the copy, which was read to the end, at this block, has all codes that the metapage
- * counts.
- */
-static void
-require_codes(Relation index, const GpbDictionary *dictionary, const GpbLayout *layout,
-			  BlockNumber block)
+void
+gpb_dictionary_require(Relation index, const GpbLayout *layout, const GpbDictionaryPlace *end)
 {
 	Buffer		buffer = gpb_lock_meta(index, layout, BUFFER_LOCK_SHARE);
 	uint32		codes = gpb_meta_codes(gpb_meta(BufferGetPage(buffer)));
 
 	UnlockReleaseBuffer(buffer);
-	if (dictionary->ncodes < codes)
-		gpb_corrupted(index, block, "the dictionary ends before codes that the metapage counts");
+	if (end->code < codes)
+		gpb_corrupted(index, end->block,
+					  "the dictionary ends before codes that the metapage counts");
 }
 
 /*
- * Lock the last page that there is, having read all before it, and that page too.  The copy is
- * complete as long as the lock is held.  layout is NULL while the index is being built.
+ * Read what the page of the copy's end has more.  If that is the last page it is left locked, and
+ * its buffer returned: the copy is complete as long as the lock is held.  Else the copy goes on to
+ * the next page, and InvalidBuffer is returned.  layout is NULL while the index is being built.
  */
+static Buffer
+read_page(Relation index, GpbDictionary *dictionary, const GpbLayout *layout, int lock)
+{
+	/* In a shared copy it may be older than another backend's, which is found out. */
+	BlockNumber block = ((volatile GpbDictionaryCopy *) dictionary->copy)->end.block;
+	Buffer		buffer = gpb_pin(index, InvalidBuffer, block, NULL);
+	GpbTaken	taken;
+	BlockNumber right;
+
+	LockBuffer(buffer, lock);
+	taken = take_values(index, dictionary, block, BufferGetPage(buffer));
+	right = gpb_special(BufferGetPage(buffer))->right;
+	if (taken == GPB_TAKEN && right == GPB_NO_BLOCK)
+	{
+		GpbDictionaryPlace end = {.block = block, .code = dictionary->ncodes};
+
+		if (layout != NULL)
+			gpb_dictionary_require(index, layout, &end);
+		dictionary->complete = true;
+		return buffer;
+	}
+	UnlockReleaseBuffer(buffer);
+	if (taken == GPB_TAKEN)
+		go_on(dictionary, block, right);
+	else if (taken == GPB_TAKEN_NOWHERE)
+		gpb_dictionary_leave_shared(index, dictionary);
+	CHECK_FOR_INTERRUPTS();
+	return InvalidBuffer;
+}
+
+/* Lock the last page that there is, having read all before it, and that page too. */
 static Buffer
 lock_last(Relation index, GpbDictionary *dictionary, const GpbLayout *layout, int lock)
 {
-	for (;;)
-	{
-		/* In a shared copy it may be older than another backend's, which is found out. */
-		BlockNumber block = ((volatile GpbDictionaryCopy *) dictionary->copy)->last;
-		Buffer		buffer = gpb_pin(index, InvalidBuffer, block, NULL);
-		GpbTaken	taken;
-		BlockNumber right;
+	Buffer		buffer;
 
-		LockBuffer(buffer, lock);
-		taken = take_values(index, dictionary, block, BufferGetPage(buffer));
-		right = gpb_special(BufferGetPage(buffer))->right;
-		if (taken == GPB_TAKEN && right == GPB_NO_BLOCK)
-		{
-			if (layout != NULL)
-				require_codes(index, dictionary, layout, block);
-			return buffer;
-		}
-		UnlockReleaseBuffer(buffer);
-		if (taken == GPB_TAKEN)
-			go_on(dictionary, block, right);
-		else if (taken == GPB_TAKEN_NOWHERE)
-			gpb_dictionary_leave_shared(index, dictionary);
-		CHECK_FOR_INTERRUPTS();
-	}
+	do
+		buffer = read_page(index, dictionary, layout, lock);
+	while (!BufferIsValid(buffer));
+	return buffer;
 }
 
 void
 gpb_dictionary_read_on(Relation index, GpbDictionary *dictionary, const GpbLayout *layout)
 {
 	UnlockReleaseBuffer(lock_last(index, dictionary, layout, BUFFER_LOCK_SHARE));
+}
+
+void
+gpb_dictionary_read_some(Relation index, GpbDictionary *dictionary, const GpbLayout *layout,
+						 uint32 codes)
+{
+	while (dictionary->ncodes < codes)
+	{
+		Buffer		buffer = read_page(index, dictionary, layout, BUFFER_LOCK_SHARE);
+
+		if (BufferIsValid(buffer))
+		{
+			UnlockReleaseBuffer(buffer);
+			break;
+		}
+	}
 }
 
 /* ---- appending ---- */
@@ -306,34 +355,36 @@ append_value(Relation index, Buffer buffer, const GpbLayout *layout, const char 
 		UnlockReleaseBuffer(meta);
 }
 
+Buffer
+gpb_dictionary_put(Relation index, Buffer buffer, const GpbLayout *layout, uint32 code,
+				   const GpbDictionaryValue *value)
+{
+	int			size = GPB_DICTIONARY_BYTES(value->length);
+
+	if (!page_has_room(BufferGetPage(buffer), size))
+		buffer = new_page(index, buffer, code);
+	append_value(index, buffer, layout, (const char *) value, size);
+	return buffer;
+}
+
 void
 gpb_dictionary_append(Relation index, GpbDictionary *dictionary, const GpbLayout *layout,
-					  int column, const char *bytes, int length)
+					  const GpbDictionaryValue *value, uint32 hash)
 {
-	char		value[GPB_DICTIONARY_BYTES(GPB_DICTIONARY_ROW_BYTES)] = {0};
-	GpbDictionaryValue header = {length, column, 0};
-	int			size = GPB_DICTIONARY_BYTES(length);
-	uint32		hash = gpb_dictionary_hash(column, bytes, length);
 	GpbTaken	taken = GPB_TAKEN;
 	Buffer		buffer;
-
-	Assert(length <= GPB_DICTIONARY_ROW_BYTES);
-	memcpy(value, &header, sizeof(header));
-	memcpy(value + sizeof(header), bytes, length);
 
 	GPB_HOLD("dictionary-before-append");
 	buffer = lock_last(index, dictionary, layout, BUFFER_LOCK_EXCLUSIVE);
 	if (dictionary->ncodes < gpb_dictionary_codes &&
-		gpb_dictionary_find(dictionary, column, bytes, length, hash) == GPB_NO_CODE)
+		gpb_dictionary_find(dictionary, value->column, (const char *) (value + 1), value->length,
+							hash) == GPB_NO_CODE)
 	{
-		if (!page_has_room(BufferGetPage(buffer), size))
-		{
-			BlockNumber block = BufferGetBlockNumber(buffer);
+		BlockNumber block = BufferGetBlockNumber(buffer);
 
-			buffer = new_page(index, buffer, dictionary->ncodes);
+		buffer = gpb_dictionary_put(index, buffer, layout, dictionary->ncodes, value);
+		if (BufferGetBlockNumber(buffer) != block)
 			go_on(dictionary, block, BufferGetBlockNumber(buffer));
-		}
-		append_value(index, buffer, layout, value, size);
 		taken = take_values(index, dictionary, BufferGetBlockNumber(buffer),
 							BufferGetPage(buffer));
 	}
@@ -429,6 +480,15 @@ gpb_dictionary_elsewhere(Relation index, const GpbLayout *layout)
 		gpb_corrupted(index, GPB_DICTIONARY_BLOCK,
 					  "the dictionary knows nothing of values that the metapage says are elsewhere");
 	return columns;
+}
+
+uint32
+gpb_dictionary_planned_elsewhere(Relation index, const GpbLayout *layout)
+{
+	GpbMeta		meta;
+
+	gpb_read_meta(index, layout, &meta);
+	return gpb_meta_has_elsewhere(&meta) ? gpb_dictionary_elsewhere(index, layout) : 0;
 }
 
 /* ---- the first page ---- */

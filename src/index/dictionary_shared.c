@@ -9,8 +9,9 @@
  *
  * Memory is fixed at server start and handed out in pieces, which a copy keeps to its end.  A copy
  * ends when nobody has it pinned, and its file has gone or its memory is wanted.  A pin is a
- * backend's, of which each copy has one at most, and it goes with the backend.  Where a copy finds
- * no more memory it stays as it is: whoever needs more reads a copy of his own.
+ * backend's, of which each copy has one at most, and it goes with the backend; of a copy whose file
+ * has gone it is taken away while the backend is in no transaction.  Where a copy finds no more
+ * memory it stays as it is: whoever needs more reads a copy of his own.
  *
  * The lock of places and pieces is the last one: it may be taken with a page's and a copy's, and
  * nothing is taken after it.  A copy's lock may be taken with a page's (rule M9).
@@ -22,6 +23,7 @@
 #include "access/htup_details.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
+#include "storage/proc.h"
 #include "storage/shmem.h"
 #include "utils/guc.h"
 #include "utils/rel.h"
@@ -30,7 +32,7 @@
 #include "index/dictionary.h"
 
 #define GPB_DICTIONARY_TRANCHE	"gpubtree dictionaries"
-/* Shared copies at the same time */
+/* Shared copies at the same time; a backend's pins are bits of a word */
 #define GPB_SHARED_PLACES		64
 #define GPB_NO_PIECE			PG_UINT32_MAX
 
@@ -77,7 +79,14 @@ typedef struct GpbSharedDictionaries
 	uint32		next[FLEXIBLE_ARRAY_MEMBER];	/* of a piece, in its list */
 } GpbSharedDictionaries;
 
+StaticAssertDecl(GPB_SHARED_PLACES <= 64, "a backend's pins must fit a word");
+
 static GpbSharedDictionaries *shared = NULL;
+/*
+ * Places that each backend has pinned, by its number.  They are changed under the lock of places,
+ * held exclusively.
+ */
+static pg_atomic_uint64 *pins_of = NULL;
 static char *pieces = NULL;
 
 /* ---- shared memory ---- */
@@ -88,11 +97,17 @@ number_of_pieces(void)
 	return (uint32) ((Size) dictionary_memory * 1024 / GPB_COPY_PIECE);
 }
 
+/* Where the words of backends' pins begin */
+static Size
+pins_offset(void)
+{
+	return MAXALIGN(offsetof(GpbSharedDictionaries, next) + number_of_pieces() * sizeof(uint32));
+}
+
 static Size
 control_size(void)
 {
-	return TYPEALIGN(PG_CACHE_LINE_SIZE, offsetof(GpbSharedDictionaries, next) +
-					 number_of_pieces() * sizeof(uint32));
+	return TYPEALIGN(PG_CACHE_LINE_SIZE, pins_offset() + MaxBackends * sizeof(pg_atomic_uint64));
 }
 
 void
@@ -123,10 +138,13 @@ gpb_dictionary_init_shmem(void)
 	memory = ShmemInitStruct("gpubtree dictionaries",
 							 control_size() + number_of_pieces() * GPB_COPY_PIECE, &found);
 	shared = (GpbSharedDictionaries *) memory;
+	pins_of = (pg_atomic_uint64 *) (memory + pins_offset());
 	pieces = memory + control_size();
 	if (!found)
 	{
 		memset(shared, 0, control_size());
+		for (int i = 0; i < MaxBackends; i++)
+			pg_atomic_init_u64(&pins_of[i], 0);
 		shared->lock = &GetNamedLWLockTranche(GPB_DICTIONARY_TRANCHE)->lock;
 		shared->npieces = shared->nfree = number_of_pieces();
 		shared->free = GPB_NO_PIECE;
@@ -154,20 +172,71 @@ free_place(GpbSharedPlace *place)
 	place->taken = false;
 }
 
+/* The bit of a place in a backend's word */
+static inline uint64
+bit_of(const GpbSharedPlace *place)
+{
+	return (uint64) 1 << (place - shared->place);
+}
+
+/*
+ * Take away the pins of backends that are in no transaction, and free the place if it has no other;
+ * it was dropped.
+ *
+ * A backend sets its transaction's number, passes a barrier, and looks at its pin before it uses
+ * the copy; here the pin is taken away, and after a barrier the number looked at.  So either the
+ * backend finds no pin, and waits for our lock to see whether that is so, or we find its
+ * transaction, and give the pin back.  The number goes when the transaction ends, after its last
+ * use of a value.
+ */
+static void
+free_dropped(GpbSharedPlace *place)
+{
+	uint64		bit = bit_of(place);
+
+	for (int i = 0; i < MaxBackends && place->pins > 0; i++)
+	{
+		volatile PGPROC *proc = &ProcGlobal->allProcs[i];
+
+		if ((pg_atomic_read_u64(&pins_of[i]) & bit) == 0)
+			continue;
+		pg_atomic_fetch_and_u64(&pins_of[i], ~bit);	/* a barrier */
+		if (LocalTransactionIdIsValid(GPB_LOCAL_TRANSACTION(proc)))
+			pg_atomic_fetch_or_u64(&pins_of[i], bit);
+		else
+			place->pins--;
+	}
+	if (place->pins == 0)
+		free_place(place);
+}
+
 /* Let nobody find a place any more. */
 static void
 drop_place(GpbSharedPlace *place)
 {
 	place->dropped = true;
-	if (place->pins == 0)
-		free_place(place);
+	free_dropped(place);
 }
 
-/* Free the place that was pinned least lately of those that nobody has pinned; false: none is. */
+/*
+ * Free a place that was dropped, or that which was pinned least lately of those that nobody has
+ * pinned; false: there is none.
+ */
 static bool
 evict_place(void)
 {
 	GpbSharedPlace *oldest = NULL;
+
+	for (int i = 0; i < GPB_SHARED_PLACES; i++)
+	{
+		GpbSharedPlace *place = &shared->place[i];
+
+		if (!place->taken || !place->dropped)
+			continue;
+		free_dropped(place);
+		if (!place->taken)
+			return true;
+	}
 
 	for (int i = 0; i < GPB_SHARED_PLACES; i++)
 	{
@@ -216,6 +285,7 @@ take_place(const GpbSharedFile *file, uint32 columns, uint32 codes)
 						   &GetNamedLWLockTranche(GPB_DICTIONARY_TRANCHE)[1 + i].lock, i, NULL,
 						   columns);
 			place->copy.expected = codes;
+			place->copy.serial = ++shared->clock;
 			return place;
 		}
 	} while (evict_place());
@@ -232,7 +302,7 @@ gpb_shared_pin(Relation index, uint32 columns, uint32 codes)
 	GpbSharedFile file = {0};
 	GpbSharedPlace *place;
 
-	if (shared->npieces == 0)
+	if (shared->npieces == 0 || MyProcNumber >= MaxBackends)
 		return NULL;
 	tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
 	if (!HeapTupleIsValid(tuple))
@@ -257,6 +327,8 @@ gpb_shared_pin(Relation index, uint32 columns, uint32 codes)
 		place = NULL;
 	if (place != NULL)
 	{
+		Assert((pg_atomic_read_u64(&pins_of[MyProcNumber]) & bit_of(place)) == 0);
+		pg_atomic_fetch_or_u64(&pins_of[MyProcNumber], bit_of(place));
 		place->pins++;
 		place->used = ++shared->clock;
 	}
@@ -264,15 +336,47 @@ gpb_shared_pin(Relation index, uint32 columns, uint32 codes)
 	return place == NULL ? NULL : &place->copy;
 }
 
+/*
+ * Is a copy pinned by us?  Without the lock of places a pin that is seen may not be one, and a copy
+ * that is pinned keeps its number.
+ */
+static inline bool
+has_pin(const GpbSharedPlace *place, uint64 serial)
+{
+	return (pg_atomic_read_u64(&pins_of[MyProcNumber]) & bit_of(place)) != 0 &&
+		place->copy.serial == serial;
+}
+
+bool
+gpb_shared_is_pinned(int number, uint64 serial)
+{
+	const GpbSharedPlace *place = &shared->place[number];
+	bool		pinned;
+
+	/* Behind the number of our transaction: see free_dropped(). */
+	pg_memory_barrier();
+	if (likely(has_pin(place, serial)))
+		return true;
+	/* Whoever takes it away may be about to give it back. */
+	LWLockAcquire(shared->lock, LW_SHARED);
+	pinned = has_pin(place, serial);
+	LWLockRelease(shared->lock);
+	return pinned;
+}
+
 void
-gpb_shared_unpin(int number)
+gpb_shared_unpin(int number, uint64 serial)
 {
 	GpbSharedPlace *place = &shared->place[number];
 
 	LWLockAcquire(shared->lock, LW_EXCLUSIVE);
-	Assert(place->taken && place->pins > 0);
-	if (--place->pins == 0 && place->dropped)
-		free_place(place);
+	if (has_pin(place, serial))
+	{
+		Assert(place->taken && place->pins > 0);
+		pg_atomic_fetch_and_u64(&pins_of[MyProcNumber], ~bit_of(place));
+		if (--place->pins == 0 && place->dropped)
+			free_place(place);
+	}
 	LWLockRelease(shared->lock);
 }
 

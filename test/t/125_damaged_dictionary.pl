@@ -100,14 +100,16 @@ for my $name (sort keys %damage)
 	$harm->();
 	write_pages($file);
 	$node->start;
-	for my $enabled ('on', 'off')
+	for my $setting ('gpubtree.far_codes = 1', 'gpubtree.enabled = on', 'gpubtree.enabled = off')
 	{
-		for my $query (sort keys %query)
+		# Single values, before any session has read all
+		my @asked = $setting =~ /far/ ? qw(rows equal lacking) : sort keys %query;
+
+		for my $query (@asked)
 		{
 			my ($ret, $out, $err) = $node->psql('postgres',
-				"SET enable_seqscan = off; SET enable_bitmapscan = off; SET gpubtree.enabled = $enabled; "
-				  . digest($query));
-			my $which = "$name, $query, gpubtree.enabled = $enabled";
+				"SET enable_seqscan = off; SET enable_bitmapscan = off; SET $setting; " . digest($query));
+			my $which = "$name, $query, $setting";
 
 			if ($ret == 0)
 			{
@@ -143,7 +145,8 @@ for my $name (sort keys %end)
 	$end{$name}->();
 	write_pages($grown);
 	$node->start;
-	for my $query (q{INSERT INTO e VALUES (1, 'e 2000')}, q{INSERT INTO e VALUES (1, 'new')},
+	for my $query (q{SET gpubtree.far_codes = 1; INSERT INTO e VALUES (1, 'new')},
+		q{INSERT INTO e VALUES (1, 'e 2000')}, q{INSERT INTO e VALUES (1, 'new')},
 		q{SET enable_seqscan = off; SELECT count(*) FROM e WHERE k > 0 AND name = 'e 2000'},
 		q{SET enable_seqscan = off; SELECT count(*) FROM e WHERE k > 0 AND name LIKE '%9%'},
 		q{SELECT gpubtree_check('e_k', false)})

@@ -1,10 +1,17 @@
 # The dictionary's copy in shared memory: sessions that use one have none of their own; it goes on as
 # values come; where there is no memory, or no more of it, sessions have their own; memory of files
-# that have gone is used again; the copy goes with the server's memory after a crash.
+# that have gone is used again; the copy goes with the server's memory after a crash.  While it lacks
+# most values single ones are looked up on the pages.
 #
-# Guards: src/index/dictionary_shared.c, dictionary_kept.c, and lock_last() in dictionary_page.c.
+# Guards: src/index/dictionary_single.c, dictionary_shared.c, dictionary_kept.c, and lock_last() in dictionary_page.c.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
 use FindBin;
 use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 my $node = gpb_node('primary', settings => <<'CONF');
@@ -56,6 +63,41 @@ is($old->query_safe('SELECT count(DISTINCT a) FROM grows WHERE k > 0'), 2500, 'h
 is($old->query_safe('SELECT count(DISTINCT a) FROM grows WHERE k > 0'), 2500, 'and goes on as a shared one');
 $old->query_safe(q{INSERT INTO grows SELECT i, 'grows ' || 1000000 + i FROM generate_series(2501, 4000) i});
 is(used('grows'), "4000|t\nshared", 'others have its values');
+
+# ---- single values and codes, while the copy lacks most ----
+
+{
+	my $single = q{SELECT count(*) FROM pg_backend_memory_contexts WHERE name = 'gpubtree single values'};
+	my $far = 'SET gpubtree.far_codes = 1';
+	my $holder = $node->background_psql('postgres');
+
+	make('far', 3000);
+	is($node->safe_psql('postgres', "$far; SELECT a FROM far WHERE k IN (1, 2000, 2999) ORDER BY k; $single"),
+		"far 1000001\nfar 1002000\nfar 1002999\n1", 'values that are looked up on their pages');
+	is($node->safe_psql('postgres', "$far; SELECT count(*), sum(k) FROM far WHERE k > 0 AND a = 'far 1002998'"),
+		'1|2998', 'a code that is looked for on the pages');
+	is($node->safe_psql('postgres', "$far; SELECT count(DISTINCT a), count(a) FROM (SELECT a FROM far WHERE k > 2000 OFFSET 0) s; $single"),
+		"1000|1000\n1", 'a session that wants more and more of them');
+
+	make('twin', 3000);
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my @sessions = map {
+		gpb_start($node, "INSERT INTO twin VALUES ($_, 'new')", 'gpubtree.far_codes = 1',
+			"gpubtree.hold_point = 'dictionary-before-single-append'")
+	} 1 .. 3;
+	gpb_wait_for_hold($node, 3);
+	$node->safe_psql('postgres', "INSERT INTO twin VALUES (4, 'other'), (4, 'new')");
+	$holder->quit;
+	is(join('', map { gpb_finish($_) } @sessions), '', 'sessions that looked for one new value on the pages');
+	is($node->safe_psql('postgres', q{SELECT sum(live_items) FROM generate_series(1, pg_relation_size('twin_k') / 8192 - 1) b,
+		gpubtree_page_stats('twin_k', b) WHERE type = 'dictionary'}), 3002, 'it has one code');
+	is($node->safe_psql('postgres', "SELECT gpubtree_check('twin_k', true); SELECT count(*) FROM twin WHERE k > 0 AND a = 'new'"),
+		"\n4", 'and all rows have it');
+	$node->safe_psql('postgres', "$far; INSERT INTO twin SELECT i, 'more ' || i FROM generate_series(1, 100) i");
+	is($node->safe_psql('postgres', "SELECT gpubtree_check('twin_k', true); SELECT count(DISTINCT a) FROM twin WHERE k > 0"),
+		"\n3102", 'a session that adds many');
+	$node->safe_psql('postgres', 'DROP TABLE far, twin');
+}
 
 # The transaction's own file, built twice in place, and undone
 is($node->safe_psql('postgres', <<'SQL'), "two\n0\nthree|three\n1", 'a file of the transaction');
@@ -118,8 +160,12 @@ for my $round (1 .. 12)
 	$node->safe_psql('postgres', $_) for split(/; /, $change);
 	is(used('t1'), "8000|t\nshared", "$round: $change");
 }
-$old->query_safe('SELECT count(DISTINCT a) FROM t1 WHERE k > 0');
+is($old->query_safe('SELECT min(a) FROM t1 WHERE k > 0'), 't1 1000001', 'a session that is idle then');
 $node->safe_psql('postgres', 'DROP TABLE t1');
+is(used('t2', 'SELECT min(a) FROM t3 WHERE k > 0'), "t3 1000001\n8000|t\nshared",
+	'memory of a copy that an idle session had pinned');
+is($old->query_safe('SELECT max(a) FROM grows WHERE k > 0'), 'grows 1004000', 'that session goes on');
+is($old->query_safe('SELECT max(a) FROM t2 WHERE k > 0'), 't2 1008000', 'and uses another in its place');
 $node->safe_psql('postgres', 'CREATE DATABASE other');
 $node->safe_psql('other', $_) for 'CREATE EXTENSION gpubtree', 'CREATE TABLE d (k int, a text)',
 	q{INSERT INTO d SELECT i, 'd ' || i FROM generate_series(1, 3000) i},

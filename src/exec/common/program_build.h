@@ -40,6 +40,11 @@ typedef struct GpbProgramBuilder GpbProgramBuilder;
 
 /* Begin a program over an index of a table.  All memory is of the current context. */
 extern GpbProgramBuilder *gpb_builder_begin(PlannerInfo *root, IndexOptInfo *index);
+/*
+ * Let the program read codes of columns that are known to have values elsewhere: where it gives up
+ * the node tests the conditions on values, which is cheaper than what core does.
+ */
+extern void gpb_builder_allow_elsewhere(GpbProgramBuilder *builder);
 
 /*
  * Add a condition to the program's filters: entries for which it is not true are dropped before

@@ -44,6 +44,9 @@ struct GpbProgramBuilder
 	int			guard;			/* the guard of steps that are added now, or GPB_NO_SLOT */
 	int			case_value;		/* slot of the operand of the CASE around, or GPB_REFUSED */
 	List	   *items;			/* GpbAggregateItems that name terms */
+	bool		allows_elsewhere;	/* the node tests conditions on values if need be */
+	bool		asked_elsewhere;
+	uint32		elsewhere;		/* if asked: INCLUDE columns with values that are elsewhere */
 	const char *refusal;
 };
 

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "access/genam.h"
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
@@ -19,11 +20,13 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/selfuncs.h"
 
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_codes.h"
 #include "exec/common/program_words.h"
+#include "index/dictionary.h"
 #include "page/page.h"
 #include "program_steps.h"
 
@@ -83,6 +86,42 @@ gpb_slot_has_code(const GpbProgramBuilder *builder, int slot)
 	return gpb_type_has_dictionary(exprType((Node *) entry->expr));
 }
 
+/*
+ * Is the column in this slot known to have a value that the index has not?  Then a program of its
+ * codes would give up.  If values come later gpb_program_bind() finds them.
+ */
+static bool
+is_elsewhere(GpbProgramBuilder *builder, int slot)
+{
+	if (builder->allows_elsewhere)
+		return false;
+	if (!builder->asked_elsewhere)
+	{
+		/* The planner holds a lock already. */
+		Relation	index = index_open(builder->index->indexoid, NoLock);
+		GpbLayout	layout = *gpb_layout(index);
+
+		builder->elsewhere = gpb_dictionary_planned_elsewhere(index, &layout);
+		builder->asked_elsewhere = true;
+		index_close(index, NoLock);
+	}
+	return (builder->elsewhere >> (slot - 1) & 1) != 0;
+}
+
+void
+gpb_builder_allow_elsewhere(GpbProgramBuilder *builder)
+{
+	builder->allows_elsewhere = true;
+}
+
+/* The slot that a program has for a column's codes, or GPB_REFUSED */
+static int
+readable_slot(GpbProgramBuilder *builder, int slot)
+{
+	return is_elsewhere(builder, slot) ? gpb_refuse(builder, "values that are not in the index") :
+		slot;
+}
+
 int
 gpb_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
@@ -102,7 +141,7 @@ gpb_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 	if (has_idle_blanks(expression, (Var *) column))
 		return gpb_refuse(builder, "character without a length");
 	*type = gpb_code_type(slot - 1);
-	return slot;
+	return readable_slot(builder, slot);
 }
 
 /* ---- conditions ---- */
@@ -264,6 +303,7 @@ int
 gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition)
 {
 	Var		   *column;
+	int			slot;
 
 	if (exprType((Node *) condition) != BOOLOID)
 		return GPB_REFUSED;
@@ -274,8 +314,9 @@ gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition)
 	/* A subquery is evaluated when core asks for it. */
 	if (builder->guard != GPB_NO_SLOT && gpb_executor_params((Node *) condition) != NULL)
 		return gpb_refuse(builder, "a subquery that must not be evaluated before the first row");
-	return gpb_slot_in_codes(builder, var_slot(builder, column),
-							 (Expr *) value_mutator((Node *) condition, NULL));
+	slot = readable_slot(builder, var_slot(builder, column));
+	return slot == GPB_REFUSED ? GPB_REFUSED :
+		gpb_slot_in_codes(builder, slot, (Expr *) value_mutator((Node *) condition, NULL));
 }
 
 /* ---- min() and max() ---- */

@@ -74,6 +74,7 @@ gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidate)
 	if (candidate->filters == NIL)
 		return;
 	builder = gpb_builder_begin(root, candidate->index);
+	gpb_builder_allow_elsewhere(builder);
 	foreach(lc, candidate->filters)
 	{
 		if (add_filter(root, candidate, builder, lfirst_node(RestrictInfo, lc)))

@@ -284,6 +284,7 @@ match_filters(PlannerInfo *root, GpbScanMatch *match)
 	RelOptInfo *rel = match->index->rel;
 
 	match->builder = gpb_builder_begin(root, match->index);
+	gpb_builder_allow_elsewhere(match->builder);
 	gpb_part_filters(root, rel, match->builder, match->split.others, &plan->filters,
 					 &match->others);
 	match->filters = list_difference_ptr(match->split.others, match->others);

@@ -476,14 +476,13 @@ gpb_visited_fraction(PlannerInfo *root, RelOptInfo *rel, double entries)
 
 /* How many heap visits are gathered and sorted together (heap_visit.c) */
 static double
-visits_together(IndexOptInfo *index)
+visits_together(const IndexOptInfo *index)
 {
 	return gpb_visit_batch_size(gpb_range_entry_width(sizeof(uint64) * index->ncolumns));
 }
 
-/* gpb_visit_cost() with the square of the index's correlation, which takes a while to find */
-static Cost
-visit_cost(IndexOptInfo *index, double visits, double squared, bool beside_index_scan)
+Cost
+gpb_visit_cost(const IndexOptInfo *index, double visits, double squared, bool beside_index_scan)
 {
 	double		disorder = 1.0 - squared;
 	double		together = Max(Min(visits, visits_together(index)), 2.0);
@@ -494,17 +493,6 @@ visit_cost(IndexOptInfo *index, double visits, double squared, bool beside_index
 	if (beside_index_scan && index->rel->pages > GPB_CACHED_PAGES)
 		beyond *= 1.0 - disorder * (1.0 - GPB_CACHED_PAGES / index->rel->pages);
 	return visits * (1.0 + beyond) * cpu_tuple_cost;
-}
-
-Cost
-gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool beside_index_scan)
-{
-	double		correlation;
-
-	if (visits <= 0)
-		return 0.0;
-	correlation = gpb_index_correlation(root, index);
-	return visit_cost(index, visits, correlation * correlation, beside_index_scan);
 }
 
 /*
@@ -570,7 +558,7 @@ gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fra
 	shared_page = fraction * Max(entries - correlation * clustered -
 								 (1.0 - correlation) * scattered, 0.0);
 	cost += (fraction * entries - shared_page) * cpu_tuple_cost +
-		visit_cost(index, shared_page, correlation, beside_index_scan);
+		gpb_visit_cost(index, shared_page, correlation, beside_index_scan);
 	if (!beside_index_scan)
 		cost += (1.0 - correlation) * pages_again(index, fraction * entries, fraction) *
 			GPB_PAGE_AGAIN_COST * cpu_tuple_cost;

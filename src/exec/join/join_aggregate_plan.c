@@ -105,7 +105,7 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	own->plan.index = candidate->index->indexoid;
 	own->plan.nconditions = candidate->nconditions;
 	own->plan.conditions = candidate->conditions;
-	own->plan.clauses = candidate->clauses;
+	own->plan.clauses = gpb_join_range_clauses(candidate);
 	return path;
 }
 
@@ -134,7 +134,7 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	candidate.innerrel = innerrel;
 	candidate.restrictlist = gpb_join_clauses(root, joinrel, outerrel, innerrel);
 	candidate.sjinfo = &sjinfo;
-	if (!gpb_collect_join_columns(&candidate))
+	if (!gpb_is_join_by_columns(&candidate) || !gpb_collect_join_clauses(&candidate))
 		return;
 	foreach(lc, innerrel->indexlist)
 	{

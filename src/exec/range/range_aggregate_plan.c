@@ -219,22 +219,20 @@ add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *condition, 
 }
 
 /*
- * Turn clauses into conditions of the candidate's plan, on key columns up to "last".  Those on the
+ * Turn n clauses into conditions of the candidate's plan, on key columns up to "last".  Those on the
  * table alone that are none are added to *filters, all others to *ranges.  Returns NULL, or why
  * not: a clause that joins is no condition on the key, or one might tell what it saw ahead of a
  * row-level security policy, or belongs above the outer join.
  */
 static const char *
-add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index, int last,
-			List *rinfos, bool joining, List **ranges, List **filters)
+add_clauses(GpbRangeCandidate *candidate, IndexOptInfo *index, int last,
+			const GpbRangeClause *clauses, int n, bool joining, List **ranges, List **filters)
 {
-	ListCell   *lc;
+	int			i;
 
-	foreach(lc, rinfos)
+	for (i = 0; i < n; i++)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		GpbRangeCondition condition;
-		Expr	   *value;
+		RestrictInfo *rinfo = clauses[i].rinfo;
 
 		if (rinfo->pseudoconstant)
 			return "a condition has no column";
@@ -245,9 +243,9 @@ add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index
 			return "a condition is tested after the outer join";
 		if (!joining && gpb_is_key_not_null(index, rinfo->clause))
 			continue;
-		if (gpb_match_range_condition(root, index, last, rinfo->clause, &condition, &value))
+		if (clauses[i].condition.column <= last)
 		{
-			add_condition(candidate, &condition, value);
+			add_condition(candidate, &clauses[i].condition, clauses[i].value);
 			*ranges = lappend(*ranges, rinfo);
 		}
 		else if (joining)
@@ -322,20 +320,21 @@ match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo 
 	List	   *ranges = NIL;
 	List	   *filters = NIL;
 	const char *refusal;
+	GpbRangeClause *clauses;
+	int			joining = list_length(candidate->clauses);
+	int			restricting = list_length(index->indrestrictinfo);
 	int			last;
 
 	range->index = index->indexoid;
 	range->nconditions = 0;
-	range->conditions = palloc(sizeof(GpbRangeCondition) *
-							   (list_length(candidate->clauses) +
-								list_length(index->indrestrictinfo)));
+	range->conditions = palloc(sizeof(GpbRangeCondition) * (joining + restricting));
 	candidate->plan.values = NIL;
-	last = gpb_last_bounded_column(root, index, list_concat_copy(candidate->clauses,
-																   index->indrestrictinfo));
-	refusal = add_clauses(root, candidate, index, last, candidate->clauses, true, &ranges,
-						  &filters);
+	clauses = gpb_match_range_clauses(root, index, list_concat_copy(candidate->clauses,
+																	 index->indrestrictinfo),
+									  &last);
+	refusal = add_clauses(candidate, index, last, clauses, joining, true, &ranges, &filters);
 	if (refusal == NULL)
-		refusal = add_clauses(root, candidate, index, last, index->indrestrictinfo, false,
+		refusal = add_clauses(candidate, index, last, clauses + joining, restricting, false,
 							  &ranges, &filters);
 	if (refusal == NULL)
 		refusal = match_entries(root, candidate, index, filters);

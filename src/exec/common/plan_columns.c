@@ -115,3 +115,33 @@ gpb_key_is_among(const IndexOptInfo *index, const Bitmapset *columns)
 	}
 	return false;
 }
+
+void
+gpb_collect_range_columns(PlannerInfo *root, RelOptInfo *rel, List *joining, List *aggrefs,
+						  GpbRangeColumns *columns)
+{
+	ListCell   *lc;
+
+	columns->compared = gpb_add_operand_columns(NULL, joining, rel->relid);
+	columns->compared = gpb_add_operand_columns(columns->compared, rel->baserestrictinfo,
+												rel->relid);
+	columns->needed = gpb_restricted_columns(root, rel, NULL, rel->baserestrictinfo);
+	foreach(lc, joining)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid,
+					   &columns->needed);
+	foreach(lc, aggrefs)
+	{
+		Aggref	   *aggref = lfirst_node(Aggref, lc);
+
+		/* counting rows takes no column but those of FILTER */
+		pull_varattnos(gpb_counts_rows(root, NULL, aggref) ? (Node *) aggref->aggfilter :
+					   (Node *) aggref, rel->relid, &columns->needed);
+	}
+}
+
+bool
+gpb_may_have_ranges(const IndexOptInfo *index, const GpbRangeColumns *columns)
+{
+	return gpb_key_column_is_among(index, 0, columns->compared) &&
+		(index->indpred != NIL || gpb_index_covers(index, columns->needed));
+}

@@ -120,17 +120,20 @@ match_entries(PlannerInfo *subroot, GpbSubqueryMatch *match, List *filters, List
 
 bool
 gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
-				   GpbSubqueryMatch *match)
+				   const GpbRangeColumns *columns, GpbSubqueryMatch *match)
 {
 	List	   *ranges;
 	List	   *filters;
 
+	if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+		!gpb_may_have_ranges(index, columns))
+		return false;
+	GPB_COUNT_MATCH();
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	match->range.index = index->indexoid;
 	match->range.alias = planner_rt_fetch(index->rel->relid, subroot)->eref->aliasname;
-	if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
-		!match_conditions(subroot, match, &ranges, &filters) ||
+	if (!match_conditions(subroot, match, &ranges, &filters) ||
 		!match_entries(subroot, match, filters, aggrefs))
 		return false;
 	match->entries = index->rel->rows;

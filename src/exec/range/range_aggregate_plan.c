@@ -32,6 +32,7 @@
 #include "index/index_clauses.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/never_null.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_words.h"
 #include "exec/common/settings.h"
@@ -52,6 +53,7 @@ typedef struct GpbRangeCandidate
 	RelOptInfo *grouped_rel;
 	RelOptInfo *outerrel;
 	RelOptInfo *innerrel;
+	GpbRangeColumns columns;	/* by which indexes are refused */
 	bool		left;			/* a LEFT JOIN, with the table on the nullable side */
 	List	   *clauses;		/* RestrictInfos that join the two */
 	List	   *groups;			/* expressions that are grouped by */
@@ -71,7 +73,7 @@ typedef struct GpbRangePath
 	List	   *aggrefs;		/* of the items */
 	List	   *groups;			/* expressions of the plan's group columns */
 	List	   *having;			/* conditions on the groups */
-	GpbRangeAggregatePlan plan;
+	const GpbRangeAggregatePlan *plan;
 } GpbRangePath;
 
 /* ---- is the query of our kind? ---- */
@@ -325,6 +327,7 @@ match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo 
 	int			restricting = list_length(index->indrestrictinfo);
 	int			last;
 
+	GPB_COUNT_MATCH();
 	range->index = index->indexoid;
 	range->nconditions = 0;
 	range->conditions = palloc(sizeof(GpbRangeCondition) * (joining + restricting));
@@ -340,9 +343,11 @@ match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo 
 		refusal = match_entries(root, candidate, index, filters);
 	if (refusal == NULL)
 		refusal = find_ordinary(root, candidate);
+	if (refusal != NULL)
+		return refusal;
 	candidate->entries = index->tuples *
 		clauselist_selectivity(root, ranges, candidate->innerrel->relid, JOIN_INNER, NULL);
-	return refusal;
+	return NULL;
 }
 
 /* ---- paths ---- */
@@ -418,7 +423,7 @@ add_range_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptIn
 	own->aggrefs = candidate->aggrefs;
 	own->groups = plan->ngroup == 0 ? NIL : candidate->groups;
 	own->having = candidate->having;
-	own->plan = *plan;
+	own->plan = memcpy(palloc(sizeof(*plan)), plan, sizeof(*plan));
 	add_path(candidate->grouped_rel, (Path *) path);
 }
 
@@ -601,6 +606,8 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	candidate.clauses = gpb_join_clauses(root, joinrel, candidate.outerrel, innerrel);
 	if (candidate.clauses == NIL)
 		return;
+	gpb_collect_range_columns(root, innerrel, candidate.clauses, candidate.aggrefs,
+							  &candidate.columns);
 	candidate.plan.range.alias = planner_rt_fetch(innerrel->relid, root)->eref->aliasname;
 	candidate.plan.keep_empty = candidate.left;
 	candidate.plan.empty_count = candidate.left ? 1 : 0;
@@ -613,7 +620,8 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 
 		const char *refusal;
 
-		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
+		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+			!(gpb_explain_decisions || gpb_may_have_ranges(index, &candidate.columns)))
 			continue;
 		refusal = match_range_index(root, &candidate, index);
 		if (refusal != NULL)
@@ -651,7 +659,7 @@ plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 					 List *tlist, List *clauses, List *custom_plans)
 {
 	GpbRangePath *own = (GpbRangePath *) path;
-	GpbRangeAggregatePlan plan = own->plan;
+	GpbRangeAggregatePlan plan = *own->plan;
 	Plan	   *outer = linitial(custom_plans);
 	ListCell   *lc;
 

@@ -115,6 +115,7 @@ gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 	query->grouped_rel = grouped_rel;
 	query->target = root->upper_targets[stage];
 	query->having = (List *) parse->havingQual;
+	query->group_estimates = palloc0(sizeof(List *));
 	expressions = list_concat_copy(query->target->exprs, query->having);
 	query->groupings = gpb_collect_groupings(expressions);
 	refusal = gpb_match_group_clauses(root, input_rel, clauses, &query->groups);

@@ -61,6 +61,7 @@ typedef struct GpbScanColumns
 	Bitmapset  *needed;			/* both, but for the table's OID, which is known */
 	Bitmapset  *order;			/* of what decides which rows are the first */
 	bool		has_arms;		/* is there an OR or a row comparison among the restrictions? */
+	bool		has_arrays;		/* or a condition on the elements of an array? */
 } GpbScanColumns;
 
 /* How one index answers the rows */

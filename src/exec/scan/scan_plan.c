@@ -12,6 +12,7 @@
 #include "optimizer/pathnode.h"
 #include "utils/snapmgr.h"
 
+#include "exec/common/least_price.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
@@ -118,6 +119,7 @@ collect_columns(PlannerInfo *root, RelOptInfo *rel, const GpbScanFirst *first,
 		columns->order = gpb_add_column_numbers(NULL, list_make1(first->expression), rel->relid);
 	columns->needed = needed_columns(columns);
 	columns->has_arms = may_have_arms(rel->baserestrictinfo);
+	columns->has_arrays = gpb_has_array_clause(rel->baserestrictinfo);
 }
 
 /* Correct the columns for one index, whose predicate may imply some of the restrictions. */

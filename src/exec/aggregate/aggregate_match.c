@@ -18,11 +18,13 @@
 #include "exec/common/column_arms.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_arms.h"
+#include "exec/common/least_price.h"
 #include "exec/common/never_null.h"
 #include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/common/range_split.h"
+#include "exec/common/unknown_bounds.h"
 
 /* ---- the query ---- */
 
@@ -93,6 +95,8 @@ collect_columns(GpbAggregateQuery *query)
 	query->columns = needed_columns(query, NULL);
 	query->restricted = gpb_restricted_columns(query->root, query->rel, NULL,
 											   query->rel->baserestrictinfo);
+	query->has_arrays = gpb_has_array_clause(query->rel->baserestrictinfo);
+	query->has_unknown_bounds = gpb_have_statement_param(query->rel->baserestrictinfo);
 }
 
 const char *

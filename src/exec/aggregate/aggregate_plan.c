@@ -156,16 +156,13 @@ least_cost(const GpbAggregateQuery *query, IndexOptInfo *index)
 }
 
 /*
- * Has core a plan that is cheaper than any by the index?  It takes microseconds then, which
- * matching the query would make more of.  Where bounds are unknown the path may have the price of
- * less than the estimate.
+ * Has core a plan that is cheaper than any that costs so much?  It takes microseconds then, which
+ * matching the query would make more of.
  */
 static bool
-is_beaten(const GpbAggregateQuery *query, const IndexOptInfo *index, Cost least)
+is_beaten(const GpbAggregateQuery *query, Cost least)
 {
-	Cost		cost = query->has_unknown_bounds ? descent_cost(index) : least;
-
-	return !add_path_precheck(query->grouped_rel, cost, cost, NIL, NULL);
+	return !add_path_precheck(query->grouped_rel, least, least, NIL, NULL);
 }
 
 /* Note for explain_refusal() why an index cannot answer. */
@@ -219,10 +216,11 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
 			continue;
 		if (!gpb_explain_decisions)
 		{
-			if (!gpb_aggregate_may_match(query, index))
+			if (is_beaten(query, descent_cost(index)) || !gpb_aggregate_may_match(query, index))
 				continue;
 			least = least_cost(query, index);
-			if (is_beaten(query, index, least))
+			/* where bounds are unknown the path may have the price of less than the estimate */
+			if (!query->has_unknown_bounds && is_beaten(query, least))
 				continue;
 		}
 		for (; place > 0 && candidates[place - 1].least > least; place--)

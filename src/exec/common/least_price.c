@@ -20,7 +20,7 @@
 #include "exec/common/plan_rules.h"
 #include "mirror/mirror.h"
 
-/* As much more does a path have to cost as another to be beaten by it, as in add_path(). */
+/* What differs less in its price is the same to add_path(). */
 #define GPB_FUZZ	1.01
 
 /* A visit that shares its page with others costs this part of cpu_tuple_cost at least. */
@@ -91,9 +91,12 @@ gpb_has_array_clause(List *restrictions)
 	return false;
 }
 
+/*
+ * add_path() prefers one of two paths, as it does the cheaper one, if the other is better in nothing
+ * and comes later.
+ */
 bool
-gpb_path_is_beaten(PlannerInfo *root, RelOptInfo *rel, Cost startup, Cost total, double rows,
-				   List *pathkeys)
+gpb_path_is_beaten(RelOptInfo *rel, Cost startup, Cost total, double rows, List *pathkeys)
 {
 	ListCell   *lc;
 
@@ -102,8 +105,27 @@ gpb_path_is_beaten(PlannerInfo *root, RelOptInfo *rel, Cost startup, Cost total,
 		const Path *path = lfirst(lc);
 
 		if (GPB_DISABLED(path) == 0 && path->param_info == NULL && path->rows <= rows &&
-			total > path->total_cost * GPB_FUZZ && startup > path->startup_cost * GPB_FUZZ &&
+			total >= path->total_cost && startup >= path->startup_cost &&
 			pathkeys_contained_in(pathkeys, path->pathkeys))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A path that is cheaper may give way to one that costs a little more, and is better otherwise.
+ */
+bool
+gpb_is_never_cheapest(RelOptInfo *rel, Cost total)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		const Path *path = lfirst(lc);
+
+		if (GPB_DISABLED(path) == 0 && path->param_info == NULL &&
+			total > path->total_cost * GPB_FUZZ)
 			return true;
 	}
 	return false;

@@ -30,10 +30,13 @@ extern Cost gpb_least_heap_cost(PlannerInfo *root, IndexOptInfo *index, double e
 extern bool gpb_has_array_clause(List *restrictions);
 
 /*
- * Would add_path() refuse a path of ours of these costs and rows, in this order, since the relation
- * has one that is better in everything?
+ * Would add_path() refuse a path of ours of these costs and rows, or more, in this order, since the
+ * relation has one that is no worse in anything?
  */
-extern bool gpb_path_is_beaten(PlannerInfo *root, RelOptInfo *rel, Cost startup, Cost total,
-							   double rows, List *pathkeys);
+extern bool gpb_path_is_beaten(RelOptInfo *rel, Cost startup, Cost total, double rows,
+							   List *pathkeys);
+
+/* Is a path of so much, or more, not to be the relation's cheapest one, whatever is added yet? */
+extern bool gpb_is_never_cheapest(RelOptInfo *rel, Cost total);
 
 #endif							/* GPB_LEAST_PRICE_H */

@@ -269,11 +269,16 @@ gpb_scan_choose_skip(PlannerInfo *root, GpbScanMatch *match)
 	match->entries = whole_entries;
 }
 
-/* Is any path of the table that costs so much beaten by one that it has? */
+/*
+ * Is any path of the table that costs so much beaten by one that it has?  Where the query sorts the
+ * table's rows, core sorts those of the cheapest path, and a path of ours that has no order of its
+ * own is of no other use, however few rows it returns.
+ */
 static bool
-price_is_beaten(RelOptInfo *rel, Cost startup, Cost total)
+price_is_beaten(RelOptInfo *rel, bool sorted, Cost startup, Cost total)
 {
-	return !add_path_precheck(rel, startup, total, NIL, NULL);
+	return (sorted && gpb_is_never_cheapest(rel, total)) ||
+		!add_path_precheck(rel, startup, total, NIL, NULL);
 }
 
 /*
@@ -307,10 +312,21 @@ gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index, const GpbScan
 	Cost		total;
 
 	least_cost(root, index, gpb_index_covers(index, columns->needed), &startup, &total);
-	return price_is_beaten(rel, startup, total) ||
-		price_is_beaten(rel, startup,
+	return price_is_beaten(rel, columns->sorted, startup, total) ||
+		price_is_beaten(rel, columns->sorted, startup,
 						total + gpb_least_read_cost(root, index, columns->restricted,
 													columns->has_arrays, rel->rows));
+}
+
+bool
+gpb_scan_first_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
+								 const GpbScanColumns *columns)
+{
+	RelOptInfo *rel = index->rel;
+
+	return gpb_is_never_cheapest(rel, start_cost() + rel->reltarget->cost.startup +
+								 gpb_least_read_cost(root, index, columns->restricted,
+													 columns->has_arrays, rel->rows));
 }
 
 bool
@@ -324,7 +340,7 @@ gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match)
 	/* keys of arrays have leaves of their own */
 	if (match->plan.arrays == NIL)
 		least += gpb_read_cost(root, match->index, entries, true);
-	return price_is_beaten(match->index->rel, start_cost(), least);
+	return price_is_beaten(match->index->rel, false, start_cost(), least);
 }
 
 void

@@ -263,6 +263,22 @@ gpb_inner_cost(PlannerInfo *root, GpbOuterInput *input, double rows, double batc
 	return cost;
 }
 
+/*
+ * Each page costs no less than one in a row, whatever the batch covers of the index; of the entries'
+ * own price there is nothing.
+ */
+Cost
+gpb_least_inner_cost(IndexOptInfo *index, double rows)
+{
+	double		leaves = gpb_distinct_pages(rows, index->pages);
+	double		random_page_cost;
+	double		seq_page_cost;
+
+	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
+	return cpu_operator_cost * (GPB_OUTER_ROW_COST * rows + GPB_OUTER_LEAF_COST * leaves) +
+		leaves * Min(random_page_cost, seq_page_cost);
+}
+
 GpbOuterPrice
 gpb_least_outer_cost(const Path *outer)
 {

@@ -71,4 +71,10 @@ extern void gpb_outer_cost(PlannerInfo *root, GpbOuterInput *input, Cost *startu
 extern Cost gpb_inner_cost(PlannerInfo *root, GpbOuterInput *input, double rows,
 						   double batch);
 
+/*
+ * At most what gpb_inner_cost() finds for one batch of so many outer rows or more, whose matches are
+ * aggregated.  Not where a device may search.
+ */
+extern Cost gpb_least_inner_cost(IndexOptInfo *index, double rows);
+
 #endif							/* GPB_OUTER_COST_H */

@@ -54,6 +54,24 @@ gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 }
 
 Bitmapset *
+gpb_grouping_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, List *groups,
+					 List *aggrefs)
+{
+	Bitmapset  *columns = gpb_add_column_numbers(NULL, groups, rel->relid);
+	ListCell   *lc;
+
+	foreach(lc, aggrefs)
+	{
+		Aggref	   *aggref = lfirst_node(Aggref, lc);
+		Node	   *needed = gpb_counts_rows(root, index, aggref) ? (Node *) aggref->aggfilter :
+			(Node *) aggref;
+
+		pull_varattnos(needed, rel->relid, &columns);
+	}
+	return columns;
+}
+
+Bitmapset *
 gpb_add_operand_columns(Bitmapset *columns, List *restrictions, Index relid)
 {
 	ListCell   *lc;

@@ -24,6 +24,13 @@ extern Bitmapset *gpb_add_column_numbers(Bitmapset *columns, List *expressions, 
 extern Bitmapset *gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 										 List *restrictions);
 
+/*
+ * The columns of the table that groups and aggregates need; counting rows takes none but those of
+ * FILTER.  index is one whose predicate may say that what is counted is not NULL, or NULL.
+ */
+extern Bitmapset *gpb_grouping_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+									   List *groups, List *aggrefs);
+
 /* Add those columns of table "relid" that are an operand of an operator by themselves. */
 extern Bitmapset *gpb_add_operand_columns(Bitmapset *columns, List *restrictions, Index relid);
 

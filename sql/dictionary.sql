@@ -347,7 +347,6 @@ BEGIN
 	RETURN COALESCE(node, 'core');
 END
 $$;
-\set ECHO all
 -- The node of a plan that was made before, and a digest of its rows
 CREATE FUNCTION cached(number integer, OUT node text, OUT digest text) LANGUAGE plpgsql AS $$
 DECLARE
@@ -366,6 +365,7 @@ BEGIN
 	node := COALESCE(node, 'core');
 END
 $$;
+\set ECHO all
 CREATE TABLE texts (k integer, a text, b varchar, v integer);
 INSERT INTO texts SELECT i, 'a' || i % 50, 'b' || i % 7, i FROM generate_series(1, 8000) i;
 CREATE INDEX texts_k ON texts USING gpubtree (k) INCLUDE (a, b, v);

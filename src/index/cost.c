@@ -114,10 +114,13 @@ estimate_skips(PlannerInfo *root, const IndexPath *path, GpbSkipEstimate *best)
 	bool		single = true;	/* have all columns before single values? */
 	bool		found = false;
 	List	   *before = NIL;
+	/* core has the clauses in the order of the columns */
+	int			last = path->indexclauses == NIL ? 0 :
+		llast_node(IndexClause, path->indexclauses)->indexcol;
 
-	if (index->tuples <= 0 || index->pages == 0)
+	if (last == 0 || index->tuples <= 0 || index->pages == 0)
 		return false;
-	for (int c = 0; c < index->nkeycolumns; c++)
+	for (int c = 0; c <= last; c++)
 	{
 		List	   *quals = column_quals(path, c);
 		double		points = gpb_count_points(root, index, c, quals);

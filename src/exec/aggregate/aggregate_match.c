@@ -12,17 +12,21 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
 
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/common/column_arms.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/key_arms.h"
+#include "exec/common/least_price.h"
 #include "exec/common/never_null.h"
 #include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/common/range_split.h"
+#include "exec/common/settings.h"
+#include "exec/common/unknown_bounds.h"
 
 /* ---- the query ---- */
 
@@ -63,27 +67,12 @@ part_aggregates(GpbAggregateQuery *query, List *aggrefs)
 	}
 }
 
-/*
- * The columns that an index must have for the query's groups and aggregates.  index is NULL for
- * what every index without a predicate must have.
- */
+/* The columns that the index must have, or every one without a predicate, if that is NULL */
 static Bitmapset *
 needed_columns(const GpbAggregateQuery *query, IndexOptInfo *index)
 {
-	List	   *needed = list_copy(query->groups);
-	ListCell   *lc;
-
-	foreach(lc, list_concat_copy(query->aggrefs, query->value_aggrefs))
-	{
-		Aggref	   *aggref = lfirst_node(Aggref, lc);
-
-		/* counting rows takes no column but those of FILTER */
-		if (gpb_counts_rows(query->root, index, aggref))
-			needed = lappend(needed, aggref->aggfilter);
-		else
-			needed = lappend(needed, aggref);
-	}
-	return gpb_add_column_numbers(NULL, needed, query->rel->relid);
+	return gpb_grouping_columns(query->root, query->rel, index, query->groups,
+								list_concat_copy(query->aggrefs, query->value_aggrefs));
 }
 
 /* Collect the columns that every index without a predicate must have. */
@@ -93,6 +82,8 @@ collect_columns(GpbAggregateQuery *query)
 	query->columns = needed_columns(query, NULL);
 	query->restricted = gpb_restricted_columns(query->root, query->rel, NULL,
 											   query->rel->baserestrictinfo);
+	query->has_arrays = gpb_has_array_clause(query->rel->baserestrictinfo);
+	query->has_unknown_bounds = gpb_have_statement_param(query->rel->baserestrictinfo);
 }
 
 const char *
@@ -115,6 +106,7 @@ gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 	query->grouped_rel = grouped_rel;
 	query->target = root->upper_targets[stage];
 	query->having = (List *) parse->havingQual;
+	query->group_estimates = palloc0(sizeof(List *));
 	expressions = list_concat_copy(query->target->exprs, query->having);
 	query->groupings = gpb_collect_groupings(expressions);
 	refusal = gpb_match_group_clauses(root, input_rel, clauses, &query->groups);
@@ -244,6 +236,22 @@ match_answer(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *oth
 	return NULL;
 }
 
+/*
+ * Has core a plan that is cheaper than to read the entries of the ranges?  Before the program is
+ * built, which takes longest.  Groups and arrays have leaves of their own, and where bounds are
+ * unknown the path may have the price of less than the estimate.
+ */
+static bool
+ranges_are_beaten(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
+{
+	Cost		least;
+
+	if (match->plan.arrays != NIL || match->skip.conditions != NIL || query->has_unknown_bounds)
+		return false;
+	least = gpb_setup_cost + gpb_read_cost(query->root, match->index, match->entries, true);
+	return !add_path_precheck(query->grouped_rel, least, least, NIL, NULL);
+}
+
 const char *
 gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 						  GpbAggregateMatch *match)
@@ -272,5 +280,7 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	match->entries = gpb_split_entries(query->root, index, &split, query->rel->rows);
 	match->needs_child = gpb_split_may_be_wide(&split) ||
 		gpb_columns_may_be_wide(index, &split);
+	if (!gpb_explain_decisions && ranges_are_beaten(query, match))
+		return "an ordinary plan is cheaper";
 	return match_answer(query, match, split.others);
 }

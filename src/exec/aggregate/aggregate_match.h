@@ -14,6 +14,13 @@
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/common/column_skip.h"
 
+/* How many groups core takes the query to have by some expressions */
+typedef struct GpbGroupEstimate
+{
+	List	   *expressions;
+	double		groups;
+} GpbGroupEstimate;
+
 /* What a query wants of a table, whatever the index */
 typedef struct GpbAggregateQuery
 {
@@ -29,6 +36,9 @@ typedef struct GpbAggregateQuery
 	List	   *having;
 	Bitmapset  *columns;		/* that the index must have, but for those of restrictions */
 	Bitmapset  *restricted;		/* columns of the table's restrictions; sets of plan_columns.h */
+	bool		has_arrays;		/* is one of these on the elements of an array? */
+	bool		has_unknown_bounds; /* has one of them a parameter of the statement? */
+	List	  **group_estimates;	/* GpbGroupEstimates, as far as they have been asked for */
 } GpbAggregateQuery;
 
 /*

@@ -21,8 +21,10 @@
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/common/expressions.h"
 #include "exec/common/key_arms.h"
+#include "exec/common/least_price.h"
 #include "exec/common/ordinary_child.h"
 #include "exec/common/plan_check.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
 
@@ -127,20 +129,40 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	return own;
 }
 
-/*
- * Has core a plan that is cheaper than a descent and a leaf of the index?  It takes microseconds
- * then, which matching the query would make more of.
- */
-static bool
-is_beaten(RelOptInfo *grouped_rel, IndexOptInfo *index)
+/* The price of a descent and a leaf, the least that an answer by the index may have */
+static Cost
+descent_cost(const IndexOptInfo *index)
 {
 	double		random_page_cost;
 	double		seq_page_cost;
-	Cost		least;
 
 	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
-	least = gpb_setup_cost + random_page_cost + seq_page_cost;
-	return !add_path_precheck(grouped_rel, least, least, NIL, NULL);
+	return gpb_setup_cost + random_page_cost + seq_page_cost;
+}
+
+/*
+ * What the index has beside others at least, whatever its ranges are.  A sum of the same parts in
+ * another order may differ in its last digits.
+ */
+static Cost
+least_cost(const GpbAggregateQuery *query, IndexOptInfo *index)
+{
+	const Bitmapset *restricted = index->indpred == NIL ? query->restricted :
+		gpb_restricted_columns(query->root, query->rel, index, index->indrestrictinfo);
+	Cost		read = gpb_setup_cost + gpb_least_read_cost(query->root, index, restricted,
+															query->has_arrays, query->rel->rows);
+
+	return Max(descent_cost(index), read) * (1.0 - 1e-9);
+}
+
+/*
+ * Has core a plan that is cheaper than any that costs so much?  It takes microseconds then, which
+ * matching the query would make more of.
+ */
+static bool
+is_beaten(const GpbAggregateQuery *query, Cost least)
+{
+	return !add_path_precheck(query->grouped_rel, least, least, NIL, NULL);
 }
 
 /* Note for explain_refusal() why an index cannot answer. */
@@ -152,16 +174,78 @@ add_refusal(StringInfo refusals, const IndexOptInfo *index, const char *refusal)
 						 get_rel_name(index->indexoid), refusal);
 }
 
-/* Only the cheapest index is offered. */
+/* Does one index come before another in the list of their table? */
+static bool
+comes_before(const IndexOptInfo *index, const IndexOptInfo *other)
+{
+	ListCell   *lc;
+
+	foreach(lc, index->rel->indexlist)
+	{
+		if (lfirst(lc) == index || lfirst(lc) == other)
+			return lfirst(lc) == index;
+	}
+	return false;
+}
+
+/* An index that may answer the query */
+typedef struct GpbCandidate
+{
+	IndexOptInfo *index;
+	Cost		least;			/* its estimated_cost, at least */
+} GpbCandidate;
+
+/*
+ * Collect the indexes that may answer the query for less than core's plan, those that cost the
+ * least first; of equal ones, that which comes first in the table's list.  Where reasons are wanted
+ * all usable ones are among them, in the order of the list.
+ */
+static int
+collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
+{
+	int			n = 0;
+	ListCell   *lc;
+
+	foreach(lc, query->rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		Cost		least = 0.0;
+		int			place = n;
+
+		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
+			continue;
+		if (!gpb_explain_decisions)
+		{
+			if (is_beaten(query, descent_cost(index)) || !gpb_aggregate_may_match(query, index))
+				continue;
+			least = least_cost(query, index);
+			/* where bounds are unknown the path may have the price of less than the estimate */
+			if (!query->has_unknown_bounds && is_beaten(query, least))
+				continue;
+		}
+		for (; place > 0 && candidates[place - 1].least > least; place--)
+			candidates[place] = candidates[place - 1];
+		candidates[place] = (GpbCandidate) {index, least};
+		n++;
+	}
+	return n;
+}
+
+/*
+ * Only the cheapest index is offered, of equal ones that which comes first in the table's list. To
+ * match an index and to price it takes as long as core's planning: one that costs more than another
+ * at least is left out.
+ */
 void
 gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 					   RelOptInfo *grouped_rel)
 {
 	GpbAggregateQuery query;
 	GpbAggregatePath *best = NULL;
+	GpbCandidate *candidates;
 	const char *refusal;
 	StringInfoData refusals;
-	ListCell   *lc;
+	int			n;
 
 	if (!gpb_enable_aggregate)
 		return;
@@ -173,19 +257,21 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 	}
 
 	initStringInfo(&refusals);
-	foreach(lc, input_rel->indexlist)
+	candidates = palloc(sizeof(GpbCandidate) * list_length(input_rel->indexlist));
+	n = collect_candidates(&query, candidates);
+	for (int i = 0; i < n; i++)
 	{
-		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		IndexOptInfo *index = candidates[i].index;
 		GpbAggregatePath *own;
 
-		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
-			(!gpb_explain_decisions && (!gpb_aggregate_may_match(&query, index) ||
-										is_beaten(grouped_rel, index))))
-			continue;
+		if (best != NULL && candidates[i].least > best->estimated_cost)
+			break;
 		own = make_aggregate_path(&query, index, &refusal);
 		if (own == NULL)
 			add_refusal(&refusals, index, refusal);
-		else if (best == NULL || own->estimated_cost < best->estimated_cost)
+		else if (best == NULL || own->estimated_cost < best->estimated_cost ||
+				 (own->estimated_cost == best->estimated_cost &&
+				  comes_before(index, best->index)))
 			best = own;
 	}
 	if (best == NULL)

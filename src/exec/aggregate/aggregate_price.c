@@ -65,13 +65,29 @@ is_of_each_row(const GpbAggregateQuery *query, const GpbAggregatePlan *plan)
 
 /* ---- groups ---- */
 
-/* The number of groups by these expressions, as core estimates it */
+/*
+ * The number of groups by these expressions, as core estimates it.  That is asked of several sets,
+ * parts and indexes, and takes a look at statistics: it is kept with the query.
+ */
 static double
 estimate_groups(const GpbAggregateQuery *query, List *expressions)
 {
+	GpbGroupEstimate *estimate;
+	ListCell   *lc;
+
 	if (expressions == NIL)
 		return 1.0;
-	return estimate_num_groups(query->root, expressions, query->rel->rows, NULL, NULL);
+	foreach(lc, *query->group_estimates)
+	{
+		estimate = lfirst(lc);
+		if (equal(estimate->expressions, expressions))
+			return estimate->groups;
+	}
+	estimate = palloc(sizeof(GpbGroupEstimate));
+	estimate->expressions = expressions;
+	estimate->groups = estimate_num_groups(query->root, expressions, query->rel->rows, NULL, NULL);
+	*query->group_estimates = lappend(*query->group_estimates, estimate);
+	return estimate->groups;
 }
 
 /* Does the function make a wider integer of one? */
@@ -230,11 +246,21 @@ static double
 most_groups(const GpbAggregateMatch *match)
 {
 	double		limit = get_hash_memory_limit();
-	double		groups = floor(limit / group_size(match));
+	double		size = group_size(match);
+	double		groups = floor(limit / size);
 
-	while (groups > 1.0 && gpb_groups_bytes(groups, group_size(match)) > limit)
+	while (groups > 1.0 && gpb_groups_bytes(groups, size) > limit)
 		groups = floor(groups * 0.99);
 	return groups;
+}
+
+/* So many groups, or as many as fit into memory, which is looked for only where it may be less */
+static double
+groups_in_memory(const GpbAggregateMatch *match, double groups)
+{
+	if (gpb_groups_bytes(groups * 2.0, group_size(match)) <= get_hash_memory_limit())
+		return groups;
+	return Min(groups, most_groups(match));
 }
 
 /*
@@ -259,7 +285,7 @@ priced_groups(const GpbAggregateQuery *query, const GpbAggregateMatch *match, ui
 		return known;
 	groups = Min(estimate_groups(query, expressions),
 				 ceil(query->rel->rows / GPB_GROUP_ENTRIES));
-	return Max(known, Min(groups, most_groups(match)));
+	return Max(known, groups_in_memory(match, groups));
 }
 
 /* ---- programs ---- */

@@ -17,12 +17,25 @@
 #include "exec/bucket/bucket_match.h"
 #include "exec/common/expressions.h"
 #include "exec/common/never_null.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/common/program_words.h"
 #include "exec/common/unknown_bounds.h"
 
 /* ---- the query ---- */
+
+/* The columns that the index must have, or every one without a predicate, if that is NULL */
+static Bitmapset *
+needed_columns(const GpbBucketQuery *query, IndexOptInfo *index)
+{
+	List	   *restrictions = index != NULL ? index->indrestrictinfo :
+		query->rel->baserestrictinfo;
+
+	return bms_join(gpb_grouping_columns(query->root, query->rel, index, query->groups,
+										 query->aggrefs),
+					gpb_restricted_columns(query->root, query->rel, index, restrictions));
+}
 
 bool
 gpb_bucket_match_query(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *grouped_rel,
@@ -38,10 +51,20 @@ gpb_bucket_match_query(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *grouped_r
 	query->rel = rel;
 	query->target = grouped_rel->reltarget;
 	query->having = (List *) parse->havingQual;
-	return gpb_match_group_clauses(root, rel, parse->groupClause, &query->groups) == NULL &&
+	if (gpb_match_group_clauses(root, rel, parse->groupClause, &query->groups) != NULL ||
 		gpb_match_aggregates(query->groups,
 							 list_concat_copy(query->target->exprs, query->having),
-							 &query->aggrefs) == NULL;
+							 &query->aggrefs) != NULL)
+		return false;
+	query->columns = needed_columns(query, NULL);
+	return true;
+}
+
+bool
+gpb_bucket_may_match(const GpbBucketQuery *query, IndexOptInfo *index)
+{
+	return gpb_index_covers(index, index->indpred == NIL ? query->columns :
+							needed_columns(query, index));
 }
 
 /* ---- the bucket ---- */
@@ -219,6 +242,7 @@ gpb_bucket_match_index(const GpbBucketQuery *query, IndexOptInfo *index, GpbBuck
 	List	   *ranges;
 	List	   *filters;
 
+	GPB_COUNT_MATCH();
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	plan->index = index->indexoid;

@@ -22,11 +22,18 @@ typedef struct GpbBucketQuery
 	List	   *groups;			/* expressions, each once */
 	List	   *aggrefs;		/* each once */
 	List	   *having;
+	Bitmapset  *columns;		/* that an index without a predicate must have (plan_columns.h) */
 } GpbBucketQuery;
 
 /* Fill in what the query wants; false if no index could answer it. */
 extern bool gpb_bucket_match_query(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *grouped_rel,
 								   GpbBucketQuery *query);
+
+/*
+ * May the index, which is usable, answer the query?  It has every column then.  Much cheaper than
+ * gpb_bucket_match_index().
+ */
+extern bool gpb_bucket_may_match(const GpbBucketQuery *query, IndexOptInfo *index);
 
 /* How one index answers the query */
 typedef struct GpbBucketMatch

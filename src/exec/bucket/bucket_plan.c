@@ -114,6 +114,7 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 		CustomPath *path;
 
 		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+			!gpb_bucket_may_match(&query, index) ||
 			!gpb_bucket_match_index(&query, index, &match))
 			continue;
 		counts = gpb_bucket_count(&query, &match);

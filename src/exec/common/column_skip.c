@@ -7,6 +7,8 @@
  */
 #include "compat.h"
 
+#include <math.h>
+
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 
@@ -165,6 +167,24 @@ gpb_skip_cost(PlannerInfo *root, IndexOptInfo *index, const GpbSkip *skip, int m
 	ranges.index_only = true;
 	return gpb_inner_cost(root, &groups, skip->groups, skip->groups) +
 		gpb_inner_cost(root, &ranges, skip->ranges, skip->ranges);
+}
+
+Cost
+gpb_least_skip_cost(PlannerInfo *root, IndexOptInfo *index, bool first_restricted)
+{
+	double		groups = 1.0;
+
+	if (index->nkeycolumns < 2 || index->tuples <= 0 || index->pages == 0)
+		return INFINITY;
+	if (!first_restricted)
+	{
+		double		values = gpb_count_values(root, index, 0, NIL);
+
+		if (values == 0)
+			return INFINITY;
+		groups = Max(Min(values, index->tuples), 1.0);
+	}
+	return 2.0 * gpb_least_inner_cost(index, groups);
 }
 
 /* ---- EXPLAIN ---- */

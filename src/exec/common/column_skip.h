@@ -47,6 +47,13 @@ extern void gpb_match_skip(PlannerInfo *root, IndexOptInfo *index, List *compute
 extern Cost gpb_skip_cost(PlannerInfo *root, IndexOptInfo *index, const GpbSkip *skip,
 						  int more_columns);
 
+/*
+ * The least price of a skip that gpb_match_skip() may find, where no device may search; infinite if
+ * it finds none.  first_restricted: there may be a condition on the first key column, without which
+ * there are as many groups at least as that has values.
+ */
+extern Cost gpb_least_skip_cost(PlannerInfo *root, IndexOptInfo *index, bool first_restricted);
+
 /* Show the conditions, and with ANALYZE what became of them; columns may be NULL. */
 extern void gpb_explain_skip(CustomScanState *css, List *skips,
 							 const GpbColumnConditions *columns, List *ancestors,

@@ -194,27 +194,39 @@ match_cost(const GpbOuterInput *input, double batch)
 		input->entry_cost / cpu_operator_cost;
 }
 
+/* The square of the index's correlation, which takes a while to find */
+static double
+squared_correlation(PlannerInfo *root, GpbOuterInput *input)
+{
+	if (!input->has_correlation)
+	{
+		double		correlation = gpb_index_correlation(root, input->index);
+
+		input->correlation = correlation * correlation;
+		input->has_correlation = true;
+	}
+	return input->correlation;
+}
+
 /*
  * How many heap pages so many visits come to.  Each visit comes to a page of its own or, where the
  * heap follows the key, all visits to the part of the range's pages that is not all-visible;
  * between the two it is interpolated by correlation.
  */
 static double
-visited_pages(PlannerInfo *root, const GpbOuterInput *input, double rows, double visits)
+visited_pages(PlannerInfo *root, GpbOuterInput *input, double rows, double visits)
 {
 	RelOptInfo *rel = input->index->rel;
-	double		correlation;
 	double		together;
 
 	if (!input->index_only || visits <= rows)
 		return visits;
-	correlation = gpb_index_correlation(root, input->index);
 	together = rows + visits / Max(rel->tuples, 1.0) * rel->pages;
-	return visits - correlation * correlation * Max(visits - together, 0.0);
+	return visits - squared_correlation(root, input) * Max(visits - together, 0.0);
 }
 
 Cost
-gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, double batch)
+gpb_inner_cost(PlannerInfo *root, GpbOuterInput *input, double rows, double batch)
 {
 	IndexOptInfo *index = input->index;
 	RelOptInfo *rel = index->rel;
@@ -237,56 +249,91 @@ gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows, doubl
 	pages = visited_pages(root, input, rows, visits);
 	cost += pages_cost(root, rel->reltablespace, rel->pages, index->pages,
 					   ceil(pages), batch * pages / Max(rows, 1.0));
-	if (input->index_only)
-		cost += gpb_visit_cost(root, index, visits, false);
-	else
+	if (input->index_only && visits > 0)
+		cost += gpb_visit_cost(index, visits, squared_correlation(root, input), false);
+	else if (!input->index_only)
 	{
 		/* entries beyond the first of each row: see leaves_cost() */
 		double		further = Max(visits - rows, 0.0);
-		double		correlation = further > 0 ? gpb_index_correlation(root, index) : 0.0;
 
-		cost += visits * cpu_tuple_cost +
-			(1.0 - correlation * correlation) * gpb_again_cost(index, further);
+		cost += visits * cpu_tuple_cost;
+		if (further > 0)
+			cost += (1.0 - squared_correlation(root, input)) * gpb_again_cost(index, further);
 	}
 	return cost;
 }
 
-void
-gpb_least_outer_cost(PlannerInfo *root, const Path *outer, IndexOptInfo *index, double fetched,
-					 Cost *startup_cost, Cost *total_cost)
+/*
+ * Each page costs no less than one in a row, whatever the batch covers of the index; of the entries'
+ * own price there is nothing.
+ */
+Cost
+gpb_least_inner_cost(IndexOptInfo *index, double rows)
 {
-	RelOptInfo *rel = index->rel;
-	Cost		begin = cpu_operator_cost * (GPB_OUTER_START_COST + GPB_OUTER_RUN_COST);
+	double		leaves = gpb_distinct_pages(rows, index->pages);
+	double		random_page_cost;
+	double		seq_page_cost;
 
-	*startup_cost = outer->startup_cost + begin;
-	*total_cost = outer->total_cost + begin +
-		outer->rows * GPB_OUTER_ROW_COST * cpu_operator_cost +
-		pages_cost(root, rel->reltablespace, rel->pages, index->pages, fetched, fetched);
+	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
+	return cpu_operator_cost * (GPB_OUTER_ROW_COST * rows + GPB_OUTER_LEAF_COST * leaves) +
+		leaves * Min(random_page_cost, seq_page_cost);
 }
 
-void
-gpb_outer_cost(PlannerInfo *root, const GpbOuterInput *input,
-			   Cost *startup_cost, Cost *total_cost)
+GpbOuterPrice
+gpb_least_outer_cost(const Path *outer)
+{
+	Cost		begin = cpu_operator_cost * (GPB_OUTER_START_COST + GPB_OUTER_RUN_COST);
+	GpbOuterPrice least;
+
+	least.startup_cost = outer->startup_cost + begin;
+	least.total_cost = outer->total_cost + begin +
+		outer->rows * GPB_OUTER_ROW_COST * cpu_operator_cost;
+	return least;
+}
+
+GpbOuterPrice
+gpb_outer_total_cost(PlannerInfo *root, GpbOuterInput *input)
 {
 	GpbOuterBatches batches;
 	Path	   *outer = input->outer;
 	QualCost	filters;
 	Cost		startup = cpu_operator_cost * (GPB_OUTER_START_COST + GPB_OUTER_RUN_COST);
 	Cost		outer_run = outer->total_cost - outer->startup_cost;
-	double		first_share;
-	Cost		total;
+	GpbOuterPrice price;
 
 	estimate_batches(input, &batches);
 	cost_qual_eval(&filters, input->filters, root);
 	startup += filters.startup + input->target->cost.startup + input->begin_cost;
-
-	total = startup + cpu_operator_cost * GPB_OUTER_RUN_COST * Max(batches.count - 1, 0) +
+	price.total_cost = outer->total_cost + startup +
+		cpu_operator_cost * GPB_OUTER_RUN_COST * Max(batches.count - 1, 0) +
 		gpb_inner_cost(root, input, input->outer_rows, batches.largest) +
 		input->matches * (1.0 - input->dropped) * filters.per_tuple +
 		input->rows * (cpu_tuple_cost + input->target->cost.per_tuple);
+	price.startup_cost = outer->startup_cost + startup +
+		outer_run * batches.first / Max(input->outer_rows, 1.0);
+	return price;
+}
 
-	first_share = batches.first / Max(input->outer_rows, 1.0);
-	*startup_cost = outer->startup_cost + startup + outer_run * first_share +
-		gpb_inner_cost(root, input, batches.first, batches.first);
-	*total_cost = outer->total_cost + Max(total, *startup_cost - outer->startup_cost);
+GpbOuterPrice
+gpb_outer_full_cost(PlannerInfo *root, GpbOuterInput *input, const GpbOuterPrice *total)
+{
+	const Path *outer = input->outer;
+	double		first = Min(input->outer_rows, GPB_FIRST_BATCH);
+	GpbOuterPrice price = *total;
+
+	price.startup_cost += gpb_inner_cost(root, input, first, first);
+	price.total_cost = Max(price.total_cost,
+						   outer->total_cost + price.startup_cost - outer->startup_cost);
+	return price;
+}
+
+void
+gpb_outer_cost(PlannerInfo *root, GpbOuterInput *input,
+			   Cost *startup_cost, Cost *total_cost)
+{
+	GpbOuterPrice price = gpb_outer_total_cost(root, input);
+
+	price = gpb_outer_full_cost(root, input, &price);
+	*startup_cost = price.startup_cost;
+	*total_cost = price.total_cost;
 }

@@ -31,24 +31,50 @@ typedef struct GpbOuterInput
 	bool		in_order;
 	List	   *filters;		/* RestrictInfos that are evaluated for each match */
 	PathTarget *target;
+
+	/* found when it is needed, and kept for the prices of further outer paths */
+	bool		has_correlation;
+	double		correlation;	/* of the index, squared */
 } GpbOuterInput;
 
-/* The price of a whole path; *startup_cost is up to the first row of the first batch. */
-extern void gpb_outer_cost(PlannerInfo *root, const GpbOuterInput *input, Cost *startup_cost,
-						   Cost *total_cost);
+/* The price of a whole path; startup_cost is up to the first row of the first batch. */
+typedef struct GpbOuterPrice
+{
+	Cost		startup_cost;
+	Cost		total_cost;
+} GpbOuterPrice;
 
 /*
- * At most what gpb_outer_cost() finds where so many rows are fetched from the index's table, and
- * found in a fraction of the time: for paths that are beaten by far.
+ * At most what gpb_outer_cost() finds over the outer path, whatever the index, but for what rows
+ * that come out cost: for paths that are beaten by far.
  */
-extern void gpb_least_outer_cost(PlannerInfo *root, const Path *outer, IndexOptInfo *index,
-								 double fetched, Cost *startup_cost, Cost *total_cost);
+extern GpbOuterPrice gpb_least_outer_cost(const Path *outer);
+
+/*
+ * The first part of gpb_outer_cost(), and nearly all of it: the total cost, and a startup cost that
+ * lacks what it takes to find the entries of the first batch.
+ */
+extern GpbOuterPrice gpb_outer_total_cost(PlannerInfo *root, GpbOuterInput *input);
+
+/* What a whole path costs; total is the result of gpb_outer_total_cost(). */
+extern GpbOuterPrice gpb_outer_full_cost(PlannerInfo *root, GpbOuterInput *input,
+										 const GpbOuterPrice *total);
+
+/* Both parts together */
+extern void gpb_outer_cost(PlannerInfo *root, GpbOuterInput *input, Cost *startup_cost,
+						   Cost *total_cost);
 
 /*
  * The part of gpb_outer_cost() that finding the entries of "rows" outer rows has, in batches of
  * "batch" rows, without what it costs to set a batch up.  It does not look at input->outer.
  */
-extern Cost gpb_inner_cost(PlannerInfo *root, const GpbOuterInput *input, double rows,
+extern Cost gpb_inner_cost(PlannerInfo *root, GpbOuterInput *input, double rows,
 						   double batch);
+
+/*
+ * At most what gpb_inner_cost() finds for one batch of so many outer rows or more, whose matches are
+ * aggregated.  Not where a device may search.
+ */
+extern Cost gpb_least_inner_cost(IndexOptInfo *index, double rows);
 
 #endif							/* GPB_OUTER_COST_H */

@@ -54,6 +54,24 @@ gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 }
 
 Bitmapset *
+gpb_grouping_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, List *groups,
+					 List *aggrefs)
+{
+	Bitmapset  *columns = gpb_add_column_numbers(NULL, groups, rel->relid);
+	ListCell   *lc;
+
+	foreach(lc, aggrefs)
+	{
+		Aggref	   *aggref = lfirst_node(Aggref, lc);
+		Node	   *needed = gpb_counts_rows(root, index, aggref) ? (Node *) aggref->aggfilter :
+			(Node *) aggref;
+
+		pull_varattnos(needed, rel->relid, &columns);
+	}
+	return columns;
+}
+
+Bitmapset *
 gpb_add_operand_columns(Bitmapset *columns, List *restrictions, Index relid)
 {
 	ListCell   *lc;
@@ -114,4 +132,34 @@ gpb_key_is_among(const IndexOptInfo *index, const Bitmapset *columns)
 			return true;
 	}
 	return false;
+}
+
+void
+gpb_collect_range_columns(PlannerInfo *root, RelOptInfo *rel, List *joining, List *aggrefs,
+						  GpbRangeColumns *columns)
+{
+	ListCell   *lc;
+
+	columns->compared = gpb_add_operand_columns(NULL, joining, rel->relid);
+	columns->compared = gpb_add_operand_columns(columns->compared, rel->baserestrictinfo,
+												rel->relid);
+	columns->needed = gpb_restricted_columns(root, rel, NULL, rel->baserestrictinfo);
+	foreach(lc, joining)
+		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid,
+					   &columns->needed);
+	foreach(lc, aggrefs)
+	{
+		Aggref	   *aggref = lfirst_node(Aggref, lc);
+
+		/* counting rows takes no column but those of FILTER */
+		pull_varattnos(gpb_counts_rows(root, NULL, aggref) ? (Node *) aggref->aggfilter :
+					   (Node *) aggref, rel->relid, &columns->needed);
+	}
+}
+
+bool
+gpb_may_have_ranges(const IndexOptInfo *index, const GpbRangeColumns *columns)
+{
+	return gpb_key_column_is_among(index, 0, columns->compared) &&
+		(index->indpred != NIL || gpb_index_covers(index, columns->needed));
 }

@@ -24,6 +24,13 @@ extern Bitmapset *gpb_add_column_numbers(Bitmapset *columns, List *expressions, 
 extern Bitmapset *gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 										 List *restrictions);
 
+/*
+ * The columns of the table that groups and aggregates need; counting rows takes none but those of
+ * FILTER.  index is one whose predicate may say that what is counted is not NULL, or NULL.
+ */
+extern Bitmapset *gpb_grouping_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
+									   List *groups, List *aggrefs);
+
 /* Add those columns of table "relid" that are an operand of an operator by themselves. */
 extern Bitmapset *gpb_add_operand_columns(Bitmapset *columns, List *restrictions, Index relid);
 
@@ -35,6 +42,23 @@ extern bool gpb_key_is_among(const IndexOptInfo *index, const Bitmapset *columns
 
 /* Is key column c, counted from 0, among these columns? */
 extern bool gpb_key_column_is_among(const IndexOptInfo *index, int c, const Bitmapset *columns);
+
+/* Columns by which indexes are refused that are to aggregate a range for each outer row */
+typedef struct GpbRangeColumns
+{
+	Bitmapset  *compared;		/* operands of conditions: the first key column must be one */
+	Bitmapset  *needed;			/* what an index without a predicate must have */
+} GpbRangeColumns;
+
+/*
+ * Collect them for aggregates over a table with its own restrictions and the clauses that join it,
+ * RestrictInfos.
+ */
+extern void gpb_collect_range_columns(PlannerInfo *root, RelOptInfo *rel, List *joining,
+									  List *aggrefs, GpbRangeColumns *columns);
+
+/* May the index have a range for each outer row, and the columns that are aggregated? */
+extern bool gpb_may_have_ranges(const IndexOptInfo *index, const GpbRangeColumns *columns);
 
 /*
  * How many times an index has been matched with a query in this session, which

@@ -12,8 +12,10 @@
 
 #include "access/genam.h"
 #include "access/heapam.h"
+#include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_statistic.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -23,8 +25,10 @@
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/selfuncs.h"
 #include "utils/snapmgr.h"
 #include "utils/spccache.h"
+#include "utils/syscache.h"
 
 #include "index/index.h"
 #include "mirror/mirror.h"
@@ -401,9 +405,29 @@ gpb_join_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 
 /* ---- costs ---- */
 
-/* The access method's cost function is asked about a scan of the whole index. */
-double
-gpb_index_correlation(PlannerInfo *root, IndexOptInfo *index)
+/*
+ * The table's statistics of the index's first key column, which is no expression, as core's
+ * estimators look them up.  The caller releases them; the tuple is NULL if there are none.
+ */
+static void
+look_up_statistics(PlannerInfo *root, IndexOptInfo *index, VariableStatData *statistics)
+{
+	RangeTblEntry *rte = planner_rt_fetch(index->rel->relid, root);
+
+	memset(statistics, 0, sizeof(*statistics));
+	if (get_relation_stats_hook != NULL &&
+		get_relation_stats_hook(root, rte, index->indexkeys[0], statistics))
+		return;
+	statistics->statsTuple = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(rte->relid),
+											 Int16GetDatum(index->indexkeys[0]),
+											 BoolGetDatum(rte->inh));
+	statistics->freefunc = ReleaseSysCache;
+}
+
+#ifdef USE_ASSERT_CHECKING
+/* What the access method's cost function says of a scan of the whole index */
+static double
+estimated_correlation(PlannerInfo *root, IndexOptInfo *index)
 {
 	IndexPath  *path = makeNode(IndexPath);
 	Cost		startup_cost;
@@ -419,6 +443,36 @@ gpb_index_correlation(PlannerInfo *root, IndexOptInfo *index)
 	path->indexscandir = ForwardScanDirection;
 	index->amcostestimate(root, path, 1.0, &startup_cost, &total_cost,
 						  &selectivity, &correlation, &pages);
+	return correlation;
+}
+#endif
+
+/*
+ * Core's estimator, which also says what it costs to scan the index, would take ten times as long.
+ */
+double
+gpb_index_correlation(PlannerInfo *root, IndexOptInfo *index)
+{
+	Oid			type = index->opcintype[0];
+	Oid			order = get_opfamily_member(index->opfamily[0], type, type, BTLessStrategyNumber);
+	VariableStatData statistics;
+	AttStatsSlot slot;
+	double		correlation = 0.0;
+
+	Assert(index->indexkeys[0] != 0);
+	look_up_statistics(root, index, &statistics);
+	if (HeapTupleIsValid(statistics.statsTuple) && OidIsValid(order) &&
+		get_attstatsslot(&slot, statistics.statsTuple, STATISTIC_KIND_CORRELATION, order,
+						 ATTSTATSSLOT_NUMBERS))
+	{
+		correlation = index->reverse_sort[0] ? -slot.numbers[0] : slot.numbers[0];
+		/* the columns behind the first dilute it, as core has it */
+		if (index->nkeycolumns > 1)
+			correlation *= 0.75;
+		free_attstatsslot(&slot);
+	}
+	ReleaseVariableStats(statistics);
+	Assert(correlation == estimated_correlation(root, index));
 	return correlation;
 }
 
@@ -470,14 +524,13 @@ gpb_visited_fraction(PlannerInfo *root, RelOptInfo *rel, double entries)
 
 /* How many heap visits are gathered and sorted together (heap_visit.c) */
 static double
-visits_together(IndexOptInfo *index)
+visits_together(const IndexOptInfo *index)
 {
 	return gpb_visit_batch_size(gpb_range_entry_width(sizeof(uint64) * index->ncolumns));
 }
 
-/* gpb_visit_cost() with the square of the index's correlation, which takes a while to find */
-static Cost
-visit_cost(IndexOptInfo *index, double visits, double squared, bool beside_index_scan)
+Cost
+gpb_visit_cost(const IndexOptInfo *index, double visits, double squared, bool beside_index_scan)
 {
 	double		disorder = 1.0 - squared;
 	double		together = Max(Min(visits, visits_together(index)), 2.0);
@@ -488,17 +541,6 @@ visit_cost(IndexOptInfo *index, double visits, double squared, bool beside_index
 	if (beside_index_scan && index->rel->pages > GPB_CACHED_PAGES)
 		beyond *= 1.0 - disorder * (1.0 - GPB_CACHED_PAGES / index->rel->pages);
 	return visits * (1.0 + beyond) * cpu_tuple_cost;
-}
-
-Cost
-gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits, bool beside_index_scan)
-{
-	double		correlation;
-
-	if (visits <= 0)
-		return 0.0;
-	correlation = gpb_index_correlation(root, index);
-	return visit_cost(index, visits, correlation * correlation, beside_index_scan);
 }
 
 /*
@@ -564,7 +606,7 @@ gpb_heap_cost(PlannerInfo *root, IndexOptInfo *index, double entries, double fra
 	shared_page = fraction * Max(entries - correlation * clustered -
 								 (1.0 - correlation) * scattered, 0.0);
 	cost += (fraction * entries - shared_page) * cpu_tuple_cost +
-		visit_cost(index, shared_page, correlation, beside_index_scan);
+		gpb_visit_cost(index, shared_page, correlation, beside_index_scan);
 	if (!beside_index_scan)
 		cost += (1.0 - correlation) * pages_again(index, fraction * entries, fraction) *
 			GPB_PAGE_AGAIN_COST * cpu_tuple_cost;

@@ -109,11 +109,12 @@ extern double gpb_distinct_pages(double n, double pages);
 extern double gpb_visited_fraction(PlannerInfo *root, RelOptInfo *rel, double entries);
 
 /*
- * The price of the CPU time of so many heap visits, each to a page that others visit too.
- * beside_index_scan: the only other way to answer the query is likely to be core's scan of the
- * index, whose price leaves out what it takes to wait for memory; then so does this one.
+ * The price of the CPU time of so many heap visits, each to a page that others visit too.  squared:
+ * the square of the index's correlation.  beside_index_scan: the only other way to answer the query
+ * is likely to be core's scan of the index, whose price leaves out what it takes to wait for
+ * memory; then so does this one.
  */
-extern Cost gpb_visit_cost(PlannerInfo *root, IndexOptInfo *index, double visits,
+extern Cost gpb_visit_cost(const IndexOptInfo *index, double visits, double squared,
 						   bool beside_index_scan);
 
 /*

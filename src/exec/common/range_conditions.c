@@ -7,11 +7,13 @@
  */
 #include "compat.h"
 
+#include "catalog/pg_amop.h"
 #include "executor/executor.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "index/column_ranges.h"
 #include "index/index_clauses.h"
@@ -24,17 +26,34 @@
 static bool
 is_range_value(PlannerInfo *root, Node *value, Index relid)
 {
+	/* most are one of these */
+	if (IsA(value, Var))
+		return ((Var *) value)->varno != relid;
+	if (IsA(value, Const) || IsA(value, Param))
+		return true;
 	return !bms_is_member(relid, pull_varnos(root, value)) &&
 		!contain_volatile_functions(value) && !contain_subplans(value);
 }
 
-/* The key column up to "last", counted from 0, that the expression is; -1 if it is none */
+/* Is the operand none of table "relid"'s columns by what it is? */
+static bool
+is_no_column(const Node *operand, Index relid)
+{
+	if (operand != NULL && IsA(operand, RelabelType))
+		operand = (const Node *) ((const RelabelType *) operand)->arg;
+	return operand == NULL || IsA(operand, Const) || IsA(operand, Param) ||
+		(IsA(operand, Var) && ((const Var *) operand)->varno != relid);
+}
+
+/* The key column, counted from 0, that the expression is; -1 if it is none */
 static int
-key_column(IndexOptInfo *index, int last, Node *expression)
+key_column(IndexOptInfo *index, Node *expression)
 {
 	int			c;
 
-	for (c = 0; c <= last; c++)
+	if (is_no_column(expression, index->rel->relid))
+		return -1;
+	for (c = 0; c < index->nkeycolumns; c++)
 	{
 		if (match_index_to_operand(expression, c, index))
 			return c;
@@ -42,67 +61,77 @@ key_column(IndexOptInfo *index, int last, Node *expression)
 	return -1;
 }
 
-bool
-gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, int last, Expr *clause,
-						  GpbRangeCondition *condition, Expr **value)
+/* Fill in what the operator family says of the condition's operator; false if it has none such. */
+static bool
+find_operator(Oid family, GpbRangeCondition *condition)
+{
+	HeapTuple	tuple = SearchSysCache3(AMOPOPID, ObjectIdGetDatum(condition->operator),
+										CharGetDatum(AMOP_SEARCH), ObjectIdGetDatum(family));
+	Form_pg_amop form;
+
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	form = (Form_pg_amop) GETSTRUCT(tuple);
+	condition->strategy = form->amopstrategy;
+	condition->value_type = form->amoprighttype;
+	ReleaseSysCache(tuple);
+	return true;
+}
+
+/*
+ * Is the clause "column OP value" of a key column, or that commuted?  Fills in *condition, and
+ * *value, an expression that is not volatile, has no subplan, and no Vars of the index's table.
+ */
+static bool
+match_range_condition(PlannerInfo *root, IndexOptInfo *index, Expr *clause,
+					  GpbRangeCondition *condition, Expr **value)
 {
 	OpExpr	   *operation = (OpExpr *) clause;
 	Node	   *left;
 	Node	   *right;
-	int			strategy;
-	Oid			family;
-	Oid			key_type;
 
 	if (!IsA(clause, OpExpr) || list_length(operation->args) != 2)
 		return false;
 	left = linitial(operation->args);
 	right = lsecond(operation->args);
 	condition->operator = operation->opno;
-	condition->column = key_column(index, last, left);
+	condition->column = key_column(index, left);
 	if (condition->column < 0)
 	{
+		condition->column = key_column(index, right);
+		if (condition->column < 0)
+			return false;
 		condition->operator = get_commutator(operation->opno);
-		condition->column = key_column(index, last, right);
 		right = left;
 	}
-	if (condition->column < 0)
-		return false;
-	family = gpb_own_family(index, condition->column);
-
-	if (!OidIsValid(condition->operator) || !op_in_opfamily(condition->operator, family) ||
-		!is_range_value(root, right, index->rel->relid))
-		return false;
-	get_op_opfamily_properties(condition->operator, family, false, &strategy, &key_type,
-							   &condition->value_type);
-	condition->strategy = strategy;
 	*value = (Expr *) right;
-	return true;
+	return OidIsValid(condition->operator) && is_range_value(root, right, index->rel->relid) &&
+		find_operator(gpb_own_family(index, condition->column), condition);
 }
 
-int
-gpb_last_bounded_column(PlannerInfo *root, IndexOptInfo *index, List *clauses)
+GpbRangeClause *
+gpb_match_range_clauses(PlannerInfo *root, IndexOptInfo *index, List *rinfos, int *last)
 {
+	GpbRangeClause *clauses = palloc(sizeof(GpbRangeClause) * (list_length(rinfos) + 1));
 	Bitmapset  *points = NULL;
 	ListCell   *lc;
-	int			c = 0;
 
-	if (index->nkeycolumns == 1)
-		return 0;
-	foreach(lc, clauses)
+	foreach(lc, rinfos)
 	{
-		GpbRangeCondition condition;
-		Expr	   *value;
+		GpbRangeClause *clause = &clauses[foreach_current_index(lc)];
+		GpbRangeCondition *condition = &clause->condition;
 
-		if (gpb_match_range_condition(root, index, index->nkeycolumns - 1,
-									  lfirst_node(RestrictInfo, lc)->clause, &condition,
-									  &value) &&
-			condition.strategy == BTEqualStrategyNumber &&
-			gpb_column_equals_one(index, condition.column, condition.value_type))
-			points = bms_add_member(points, condition.column);
+		clause->rinfo = lfirst_node(RestrictInfo, lc);
+		if (!match_range_condition(root, index, clause->rinfo->clause, condition, &clause->value))
+			condition->column = GPB_NO_KEY_COLUMN;
+		else if (index->nkeycolumns > 1 && condition->strategy == BTEqualStrategyNumber &&
+				 gpb_column_equals_one(index, condition->column, condition->value_type))
+			points = bms_add_member(points, condition->column);
 	}
-	while (c + 1 < index->nkeycolumns && bms_is_member(c, points))
-		c++;
-	return c;
+	*last = 0;
+	while (*last + 1 < index->nkeycolumns && bms_is_member(*last, points))
+		(*last)++;
+	return clauses;
 }
 
 /* ---- what travels in the plan ---- */

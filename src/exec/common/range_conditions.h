@@ -41,20 +41,26 @@ typedef struct GpbRowRange
 
 /* ---- planning ---- */
 
-/*
- * The last key column, counted from 0, that the conditions among the clauses, RestrictInfos, can
- * bound with a range for each row: those before it equal one value each.
- */
-extern int	gpb_last_bounded_column(PlannerInfo *root, IndexOptInfo *index, List *clauses);
+/* A clause as a condition on a key column, if it is one */
+typedef struct GpbRangeClause
+{
+	RestrictInfo *rinfo;
+	GpbRangeCondition condition;	/* column: GPB_NO_KEY_COLUMN if it is none */
+	Expr	   *value;			/* an expression that is not volatile, has no subplan, and no Vars of
+								 * the index's table */
+} GpbRangeClause;
+
+/* A column behind all of an index's, so that no condition is on a column up to any */
+#define GPB_NO_KEY_COLUMN	PG_INT32_MAX
 
 /*
- * Is the clause "column OP value" of a key column up to "last", counted from 0, or that commuted?
- * Fills in *condition, and *value, an expression that is not volatile, has no subplan, and no Vars
- * of the index's table.
+ * Match clauses, RestrictInfos, with the key columns of a usable index: is each "column OP value",
+ * or that commuted?  Returns an array, in the list's order.  *last is the last column, counted from
+ * 0, that they can bound with a range for each row: those before it equal one value each.  So
+ * conditions on the columns up to *last make the range.
  */
-extern bool gpb_match_range_condition(PlannerInfo *root, IndexOptInfo *index, int last,
-									  Expr *clause, GpbRangeCondition *condition,
-									  Expr **value);
+extern GpbRangeClause *gpb_match_range_clauses(PlannerInfo *root, IndexOptInfo *index,
+											   List *rinfos, int *last);
 
 /* ---- what travels in the plan ---- */
 

@@ -64,31 +64,30 @@ match_conditions(PlannerInfo *subroot, GpbSubqueryMatch *match, List **ranges, L
 {
 	IndexOptInfo *index = match->index;
 	GpbRowRange *range = &match->range;
-	int			last = gpb_last_bounded_column(subroot, index, index->indrestrictinfo);
-	ListCell   *lc;
+	int			last;
+	GpbRangeClause *clauses = gpb_match_range_clauses(subroot, index, index->indrestrictinfo, &last);
+	int			i;
 
 	*ranges = NIL;
 	*filters = NIL;
 	range->conditions = palloc(sizeof(GpbRangeCondition) *
 							   (list_length(index->indrestrictinfo) + 1));
-	foreach(lc, index->indrestrictinfo)
+	for (i = 0; i < list_length(index->indrestrictinfo); i++)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Expr	   *value;
+		const GpbRangeClause *clause = &clauses[i];
 
-		if (!restriction_is_securely_promotable(rinfo, index->rel))
+		if (!restriction_is_securely_promotable(clause->rinfo, index->rel))
 			return false;
-		if (gpb_is_key_not_null(index, rinfo->clause))
+		if (gpb_is_key_not_null(index, clause->rinfo->clause))
 			continue;
-		if (!gpb_match_range_condition(subroot, index, last, rinfo->clause,
-									   &range->conditions[range->nconditions], &value))
+		if (clause->condition.column > last)
 		{
-			*filters = lappend(*filters, rinfo);
+			*filters = lappend(*filters, clause->rinfo);
 			continue;
 		}
-		*ranges = lappend(*ranges, rinfo);
-		range->nconditions++;
-		match->values = lappend(match->values, value);
+		*ranges = lappend(*ranges, clause->rinfo);
+		range->conditions[range->nconditions++] = clause->condition;
+		match->values = lappend(match->values, clause->value);
 	}
 	return range->nconditions > 0;
 }
@@ -121,17 +120,20 @@ match_entries(PlannerInfo *subroot, GpbSubqueryMatch *match, List *filters, List
 
 bool
 gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
-				   GpbSubqueryMatch *match)
+				   const GpbRangeColumns *columns, GpbSubqueryMatch *match)
 {
 	List	   *ranges;
 	List	   *filters;
 
+	if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+		!gpb_may_have_ranges(index, columns))
+		return false;
+	GPB_COUNT_MATCH();
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	match->range.index = index->indexoid;
 	match->range.alias = planner_rt_fetch(index->rel->relid, subroot)->eref->aliasname;
-	if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
-		!match_conditions(subroot, match, &ranges, &filters) ||
+	if (!match_conditions(subroot, match, &ranges, &filters) ||
 		!match_entries(subroot, match, filters, aggrefs))
 		return false;
 	match->entries = index->rel->rows;

@@ -13,6 +13,7 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
+#include "exec/common/plan_columns.h"
 #include "exec/common/range_conditions.h"
 
 /* One way to answer a subquery: an index, its conditions and its aggregates */
@@ -22,6 +23,13 @@ typedef struct GpbSubqueryMatch
 	double		entries;		/* in the range of one outer row, before a program drops any */
 	List	   *values;			/* what the key is compared with in each condition, over Params */
 	GpbRowRange range;
+
+	/* what a batch costs for the outer rows that it was last priced for, by their number and shape */
+	double		priced_rows;
+	int			priced_columns;
+	int			priced_width;
+	Cost		startup_cost;
+	Cost		total_cost;
 } GpbSubqueryMatch;
 
 /*
@@ -40,9 +48,9 @@ extern bool gpb_subquery_aggrefs(Node *expression, List **aggrefs);
 
 /*
  * Fill in the match for an index of the subquery's table; false if the index cannot answer the
- * Aggrefs under the subquery's conditions.
+ * Aggrefs under the subquery's conditions.  columns: as gpb_collect_range_columns() finds them.
  */
 extern bool gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
-							   GpbSubqueryMatch *match);
+							   const GpbRangeColumns *columns, GpbSubqueryMatch *match);
 
 #endif							/* GPB_SUBQUERY_MATCH_H */

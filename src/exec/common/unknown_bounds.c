@@ -86,6 +86,19 @@ has_statement_param(Node *node, void *context)
 	return expression_tree_walker(node, has_statement_param, context);
 }
 
+bool
+gpb_have_statement_param(List *restrictions)
+{
+	ListCell   *lc;
+
+	foreach(lc, restrictions)
+	{
+		if (has_statement_param((Node *) lfirst_node(RestrictInfo, lc)->clause, NULL))
+			return true;
+	}
+	return false;
+}
+
 /* expression_tree_walker: is there a parameter, of the statement or of the executor? */
 static bool
 has_param(Node *node, void *context)

@@ -17,6 +17,9 @@
  */
 extern bool gpb_has_outer_value(PlannerInfo *root, Node *expression);
 
+/* Has one of the RestrictInfos a parameter of the statement, as in a generic plan? */
+extern bool gpb_have_statement_param(List *restrictions);
+
 /*
  * About how many entries of the index satisfy its ranges, RestrictInfos, and the arms of ORs, which
  * leave that share; "rows" of them satisfy all restrictions.  That is core's estimate, or more

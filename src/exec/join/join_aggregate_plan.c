@@ -22,6 +22,7 @@
 #include "exec/common/kept_rows.h"
 #include "exec/common/outer_cost.h"
 #include "exec/common/plan_check.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
 #include "exec/join/join_aggregate.h"
@@ -40,7 +41,7 @@ typedef struct GpbJoinAggregatePath
 	CustomPath	path;
 	IndexOptInfo *index;
 	List	   *aggrefs;		/* of the items */
-	GpbJoinAggregatePlan plan;	/* the outer plan's columns are not known yet */
+	GpbJoinAggregatePlan *plan; /* the outer plan's columns are not known yet */
 } GpbJoinAggregatePath;
 
 /* ---- path ---- */
@@ -101,11 +102,11 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	GPB_ADD_DISABLED(&path->path, outer);
 	own->index = candidate->index;
 	own->aggrefs = aggrefs;
-	own->plan = *plan;
-	own->plan.index = candidate->index->indexoid;
-	own->plan.nconditions = candidate->nconditions;
-	own->plan.conditions = candidate->conditions;
-	own->plan.clauses = candidate->clauses;
+	own->plan = memcpy(palloc(sizeof(*plan)), plan, sizeof(*plan));
+	own->plan->index = candidate->index->indexoid;
+	own->plan->nconditions = candidate->nconditions;
+	own->plan->conditions = candidate->conditions;
+	own->plan->clauses = gpb_join_range_clauses(candidate);
 	return path;
 }
 
@@ -117,6 +118,7 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	GpbJoinCandidate candidate = {0};
 	SpecialJoinInfo sjinfo = {.type = T_SpecialJoinInfo};
 	RelOptInfo *outerrel;
+	GpbRangeColumns columns;
 	ListCell   *lc;
 
 	if (!gpb_join_is_possible(root, innerrel) || !gpb_joined_last(root, innerrel, NULL))
@@ -134,14 +136,18 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	candidate.innerrel = innerrel;
 	candidate.restrictlist = gpb_join_clauses(root, joinrel, outerrel, innerrel);
 	candidate.sjinfo = &sjinfo;
-	if (!gpb_collect_join_columns(&candidate))
+	if (!gpb_is_join_by_columns(&candidate) || !gpb_collect_join_clauses(&candidate))
 		return;
+	gpb_collect_range_columns(root, innerrel, candidate.restrictlist, aggrefs, &columns);
 	foreach(lc, innerrel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
-		GpbJoinAggregatePlan plan = {0};
+		GpbJoinAggregatePlan plan;
 		Path	   *ordinary;
 
+		if (!gpb_may_have_ranges(index, &columns))
+			continue;
+		memset(&plan, 0, sizeof(plan));
 		if (gpb_match_join_index(root, &candidate, index) && candidate.filters == NIL &&
 			list_difference_ptr(candidate.restrictlist, candidate.ranged) == NIL &&
 			match_aggregates(root, grouped_rel, outerrel, index, aggrefs, &plan, &ordinary))
@@ -181,7 +187,7 @@ plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 					List *tlist, List *clauses, List *custom_plans)
 {
 	GpbJoinAggregatePath *own = (GpbJoinAggregatePath *) path;
-	GpbJoinAggregatePlan *plan = &own->plan;
+	GpbJoinAggregatePlan *plan = own->plan;
 	List	   *columns = gpb_plan_columns(linitial(custom_plans));
 	CustomScan *scan;
 

@@ -79,33 +79,27 @@ with_key_first(OpExpr *clause, Expr *value)
 }
 
 /*
- * Make conditions of the clauses that are such on key column c, counted from 0; if "equal" is set,
- * of the first equality alone.  Returns whether one of them is an equality.
+ * Make conditions of those of n clauses that are such on key column c; if "equal" is set, of the
+ * first equality alone.  Returns whether there is one.
  */
 static bool
-add_conditions(PlannerInfo *root, GpbJoinCandidate *candidate, int c, List *rinfos, bool equal)
+add_conditions(GpbJoinCandidate *candidate, int c, const GpbRangeClause *clauses, int n,
+			   bool equal)
 {
 	bool		has_equality = false;
-	ListCell   *lc;
+	int			i;
 
-	foreach(lc, rinfos)
+	for (i = 0; i < n && !(equal && has_equality); i++)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		GpbRangeCondition *condition = &candidate->conditions[candidate->nconditions];
-		Expr	   *value;
+		const GpbRangeClause *clause = &clauses[i];
 
-		if (!gpb_match_range_condition(root, candidate->index, c, rinfo->clause, condition,
-									   &value) ||
-			condition->column != c ||
-			(equal && condition->strategy != BTEqualStrategyNumber))
+		if (clause->condition.column != c ||
+			(equal && clause->condition.strategy != BTEqualStrategyNumber))
 			continue;
-		has_equality |= condition->strategy == BTEqualStrategyNumber;
-		candidate->nconditions++;
-		candidate->ranged = lappend(candidate->ranged, rinfo);
-		candidate->clauses = lappend(candidate->clauses,
-									 with_key_first((OpExpr *) rinfo->clause, value));
-		if (equal)
-			break;
+		has_equality |= clause->condition.strategy == BTEqualStrategyNumber;
+		candidate->conditions[candidate->nconditions++] = clause->condition;
+		candidate->ranged = lappend(candidate->ranged, clause->rinfo);
+		candidate->values = lappend(candidate->values, clause->value);
 	}
 	return has_equality;
 }
@@ -120,33 +114,34 @@ static bool
 find_conditions(PlannerInfo *root, GpbJoinCandidate *candidate)
 {
 	IndexOptInfo *index = candidate->index;
-	List	   *joining = usable_clauses(candidate);
-	List	   *filters;
+	List	   *filters = index->nkeycolumns > 1 ? usable_filters(candidate) : NIL;
+	int			njoining = list_length(candidate->usable);
+	GpbRangeClause *clauses;
 	bool		joins = false;
 	int			last;
 	int			c;
 
 	candidate->nconditions = 0;
-	candidate->ranged = candidate->clauses = NIL;
-	filters = index->nkeycolumns > 1 ? usable_filters(candidate) : NIL;
+	candidate->ranged = candidate->values = NIL;
+	clauses = gpb_match_range_clauses(root, index, list_concat_copy(candidate->usable, filters),
+									  &last);
 	candidate->conditions = palloc(sizeof(GpbRangeCondition) *
-								   (list_length(joining) + list_length(filters) + 1));
-	last = gpb_last_bounded_column(root, index, list_concat_copy(joining, filters));
+								   (njoining + list_length(filters) + 1));
 	for (c = 0; c <= last; c++)
 	{
-		joins |= add_conditions(root, candidate, c, joining, index->nkeycolumns == 1);
-		add_conditions(root, candidate, c, filters, false);
+		joins |= add_conditions(candidate, c, clauses, njoining, index->nkeycolumns == 1);
+		add_conditions(candidate, c, clauses + njoining, list_length(filters), false);
 	}
 	candidate->filters = list_difference_ptr(index->indrestrictinfo, candidate->ranged);
 	return joins;
 }
 
 /*
- * The inner columns that the join, what is above it, and the filters need, and those of the key
- * that they do not need.  False if they need anything but plain columns.
+ * The inner columns that the join, what is above it, and the filters need.  False if they need
+ * anything but plain columns.
  */
 static bool
-inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
+inner_columns(GpbJoinCandidate *candidate)
 {
 	List	   *needed = list_copy(candidate->innerrel->reltarget->exprs);
 	List	   *filters = extract_actual_clauses(candidate->filters, false);
@@ -162,7 +157,6 @@ inner_columns(PlannerInfo *root, GpbJoinCandidate *candidate)
 			return false;
 		candidate->columns = list_append_unique(candidate->columns, var);
 	}
-	candidate->keys = list_difference(gpb_key_vars(root, candidate->index), candidate->columns);
 	return true;
 }
 
@@ -180,23 +174,28 @@ range_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
 }
 
 bool
-gpb_collect_join_columns(GpbJoinCandidate *candidate)
+gpb_is_join_by_columns(GpbJoinCandidate *candidate)
 {
-	Index		relid = candidate->innerrel->relid;
 	ListCell   *lc;
 
-	/* core tests such clauses once, above a join of its own */
 	foreach(lc, candidate->restrictlist)
 	{
 		if (lfirst_node(RestrictInfo, lc)->pseudoconstant)
 			return false;
 	}
-	candidate->joining = gpb_add_operand_columns(NULL, candidate->restrictlist, relid);
-	if (candidate->joining == NULL)
-		return false;
+	candidate->joining = gpb_add_operand_columns(NULL, candidate->restrictlist,
+												 candidate->innerrel->relid);
+	return candidate->joining != NULL;
+}
+
+bool
+gpb_collect_join_clauses(GpbJoinCandidate *candidate)
+{
+	candidate->usable = usable_clauses(candidate);
 	candidate->bounded = gpb_add_operand_columns(bms_copy(candidate->joining),
-												 candidate->innerrel->baserestrictinfo, relid);
-	return true;
+												 candidate->innerrel->baserestrictinfo,
+												 candidate->innerrel->relid);
+	return candidate->usable != NIL;
 }
 
 /*
@@ -218,20 +217,55 @@ gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInf
 		!may_have_conditions(candidate, index))
 		return false;
 	GPB_COUNT_MATCH();
-	if (!find_conditions(root, candidate) || !inner_columns(root, candidate))
+	if (!find_conditions(root, candidate) || !inner_columns(candidate))
 		return false;
 	candidate->index_only = gpb_index_has_columns(index, candidate->columns);
 	candidate->selectivity = range_selectivity(root, candidate);
 	return true;
 }
 
-double
-gpb_join_distinct_keys(PlannerInfo *root, const GpbJoinCandidate *candidate, double outer_rows)
+List *
+gpb_join_range_clauses(const GpbJoinCandidate *candidate)
 {
-	List	   *values = NIL;
-	ListCell   *lc;
+	List	   *clauses = NIL;
+	ListCell   *range;
+	ListCell   *value;
 
-	foreach(lc, candidate->clauses)
-		values = lappend(values, lsecond(lfirst_node(OpExpr, lc)->args));
-	return estimate_num_groups(root, values, outer_rows, NULL, NULL);
+	forboth(range, candidate->ranged, value, candidate->values)
+		clauses = lappend(clauses,
+						  with_key_first((OpExpr *) lfirst_node(RestrictInfo, range)->clause,
+										 lfirst(value)));
+	return clauses;
+}
+
+/* Have two lists the same pointers in the same order? */
+static bool
+are_same(const List *a, const List *b)
+{
+	ListCell   *x;
+	ListCell   *y;
+
+	if (list_length(a) != list_length(b))
+		return false;
+	forboth(x, a, y, b)
+	{
+		if (lfirst(x) != lfirst(y))
+			return false;
+	}
+	return true;
+}
+
+/* Several indexes of a table often have the same ranges, and outer paths the same rows. */
+double
+gpb_join_distinct_keys(PlannerInfo *root, GpbJoinCandidate *candidate, double outer_rows)
+{
+	if (candidate->distinct_values == NIL || outer_rows != candidate->distinct_rows ||
+		!are_same(candidate->values, candidate->distinct_values))
+	{
+		candidate->distinct_keys = estimate_num_groups(root, candidate->values, outer_rows, NULL,
+													   NULL);
+		candidate->distinct_values = candidate->values;
+		candidate->distinct_rows = outer_rows;
+	}
+	return candidate->distinct_keys;
 }

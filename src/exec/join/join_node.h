@@ -19,6 +19,7 @@
 #include "engine/batch.h"
 #include "engine/heap_visit.h"
 #include "exec/common/node_shell.h"
+#include "exec/common/outer_cost.h"
 #include "exec/common/outer_rows.h"
 #include "exec/common/program_build.h"
 #include "exec/common/range_conditions.h"
@@ -79,38 +80,57 @@ typedef struct GpbJoinCandidate
 	SpecialJoinInfo *sjinfo;
 	Relids		param_source_rels;	/* as in JoinPathExtraData */
 
-	/* found by gpb_collect_join_columns; sets as in plan_columns.h */
-	Bitmapset  *joining;		/* operands of the join's clauses */
-	Bitmapset  *bounded;		/* the same, and of the inner table's own conditions */
+	/* operands of the join's clauses, found by gpb_is_join_by_columns; a set as in plan_columns.h */
+	Bitmapset  *joining;
+
+	/* found by gpb_collect_join_clauses */
+	List	   *usable;			/* the join's clauses that may make a range */
+	Bitmapset  *bounded;		/* as joining, and operands of the inner table's own conditions */
 
 	/* found by gpb_match_join_index */
 	IndexOptInfo *index;
 	List	   *columns;		/* Vars of the inner table that are needed */
-	List	   *keys;			/* Vars of key columns that are not */
 	List	   *filters;		/* RestrictInfos of the inner table that neither the index implies
 								 * nor the ranges say */
 	List	   *ranged;			/* RestrictInfos, of the join and of the inner table, that make an
 								 * outer row's range of keys */
 	int			nconditions;	/* their number */
 	GpbRangeCondition *conditions;
-	List	   *clauses;		/* the same as OpExprs "key column OP value" */
+	List	   *values;			/* what these compare with */
 	bool		index_only;
 	double		selectivity;	/* of these, of all pairs of rows */
 
+	/* what gpb_join_distinct_keys found last, of whichever index */
+	List	   *distinct_values;
+	double		distinct_rows;
+	double		distinct_keys;
+
 	/* found by gpb_match_join_program */
 	bool		has_program;
-	GpbProgramPlan program;
+	GpbProgramPlan *program;
 	List	   *rest;			/* of the filters, those that the program does not test */
 	double		kept;			/* the share of the entries that the program lists */
 	Cost		begin_cost;		/* the price of what the program has of constants */
 	Cost		entry_cost;		/* the price of the program for an entry */
+
+	/* for the paths of the index (join_plan.c) */
+	List	   *match;			/* of restrictlist, clauses that decide about a match, */
+	List	   *result;			/* and those that are tested on rows that come out */
+	GpbOuterInput price;
+	const struct GpbJoinCandidate *kept_copy;	/* NULL: no path refers to one yet */
 } GpbJoinCandidate;
 
 /*
- * Collect the columns on which there are conditions, by which most indexes are refused.  Returns
- * false if no index of the inner table can do this join.
+ * Has the join a clause on a column of the inner table?  If not no index of that can do the join,
+ * nor if a clause has no column at all: core tests such clauses once, above a join of its own.
  */
-extern bool gpb_collect_join_columns(GpbJoinCandidate *candidate);
+extern bool gpb_is_join_by_columns(GpbJoinCandidate *candidate);
+
+/*
+ * Collect the clauses that may make ranges, and the columns on which there are conditions, by which
+ * most indexes are refused.  Returns false if no index can do the join.
+ */
+extern bool gpb_collect_join_clauses(GpbJoinCandidate *candidate);
 
 /* Fill in the candidate for an index of the inner table; false if it cannot do this join. */
 extern bool gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate,
@@ -122,8 +142,11 @@ extern bool gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate,
  */
 extern void gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidate);
 
+/* The clauses that make an outer row's range of keys, as OpExprs "key column OP value" */
+extern List *gpb_join_range_clauses(const GpbJoinCandidate *candidate);
+
 /* How many distinct ranges so many outer rows ask for */
-extern double gpb_join_distinct_keys(PlannerInfo *root, const GpbJoinCandidate *candidate,
+extern double gpb_join_distinct_keys(PlannerInfo *root, GpbJoinCandidate *candidate,
 									 double outer_rows);
 
 /* ---- keys (join_keys.c) ---- */

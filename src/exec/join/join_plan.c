@@ -33,11 +33,9 @@ static const CustomPathMethods join_path_methods = {
 typedef struct GpbJoinPath
 {
 	CustomPath	path;
-	IndexOptInfo *index;
-	List	   *columns;		/* as in GpbJoinCandidate, and so are keys */
-	List	   *keys;
-	List	   *result;			/* clauses that are tested on rows that come out */
-	GpbJoinPlan plan;			/* the columns of both sides are not known yet */
+	const GpbJoinCandidate *candidate;	/* shared by all paths of one index */
+	List	   *match;			/* RestrictInfos that decide about a match */
+	List	   *result;			/* RestrictInfos that are tested on rows that come out */
 } GpbJoinPath;
 
 /* ---- paths ---- */
@@ -67,126 +65,168 @@ part_clauses(const GpbJoinCandidate *candidate, List *restrictlist,
 	}
 }
 
-/* May the outer path be joined to the inner table?  *required is what its parameters come from. */
+/* May the outer path be joined to the inner table? */
 static bool
-outer_path_fits(const GpbJoinCandidate *candidate, Path *outer, Relids *required)
+outer_path_fits(const GpbJoinCandidate *candidate, Path *outer)
 {
-	*required = PATH_REQ_OUTER(outer);
-	if (bms_is_empty(*required))
-		return true;
-	return !bms_overlap(*required, candidate->innerrel->relids) &&
-		bms_overlap(*required, candidate->param_source_rels);
+	Relids		required = PATH_REQ_OUTER(outer);
+
+	return bms_is_empty(required) ||
+		(!bms_overlap(required, candidate->innerrel->relids) &&
+		 bms_overlap(required, candidate->param_source_rels));
+}
+
+/* The order of the joined rows, which is the outer path's */
+static List *
+joined_order(PlannerInfo *root, const GpbJoinCandidate *candidate, const Path *outer)
+{
+	if (outer->pathkeys == NIL)
+		return NIL;
+	return build_join_pathkeys(root, candidate->joinrel, candidate->jointype, outer->pathkeys);
+}
+
+/* Has the join no path already that is cheaper than one of ours, of this price and order, would be? */
+static bool
+is_worth_it(const GpbJoinCandidate *candidate, const GpbOuterPrice *price, List *order,
+			Path *outer)
+{
+	return add_path_precheck(candidate->joinrel, price->startup_cost, price->total_cost, order,
+							 PATH_REQ_OUTER(outer));
 }
 
 /*
- * Has the join a path already that is cheaper than any of ours over the outer path could be, with
- * so many rows fetched from the heap?
+ * Find the outer paths over which one of ours may be cheaper than the join's paths, whatever the
+ * index.  Most joins of a query with many tables have none.
  */
-static bool
-is_beaten(PlannerInfo *root, const GpbJoinCandidate *candidate, IndexOptInfo *index, Path *outer,
-		  double fetched)
+static List *
+find_outer_paths(PlannerInfo *root, const GpbJoinCandidate *candidate)
 {
-	Cost		startup_cost;
-	Cost		total_cost;
-
-	gpb_least_outer_cost(root, outer, index, fetched, &startup_cost, &total_cost);
-	return !add_path_precheck(candidate->joinrel, startup_cost, total_cost,
-							  build_join_pathkeys(root, candidate->joinrel, candidate->jointype,
-												  outer->pathkeys),
-							  PATH_REQ_OUTER(outer));
-}
-
-/* How many rows come from the heap, about, for those of the outer path? */
-static double
-fetched_rows(const GpbJoinCandidate *candidate, const Path *outer)
-{
-	return candidate->index_only ? 0 :
-		outer->rows * candidate->index->tuples * candidate->selectivity * candidate->kept;
-}
-
-/*
- * Are core's paths cheaper than any of ours, whatever the index?  Most joins of a query with many
- * tables end here.  Without rows to fetch the least price depends on no index.
- */
-static bool
-all_are_beaten(PlannerInfo *root, const GpbJoinCandidate *candidate)
-{
-	IndexOptInfo *any = linitial(candidate->innerrel->indexlist);
+	const RelOptInfo *joinrel = candidate->joinrel;
+	Cost		rows_cost = joinrel->rows * (cpu_tuple_cost + joinrel->reltarget->cost.per_tuple);
+	List	   *found = NIL;
 	ListCell   *lc;
 
-	if (candidate->joinrel->consider_parallel && candidate->outerrel->partial_pathlist != NIL)
-		return false;
 	foreach(lc, candidate->outerrel->pathlist)
 	{
-		if (!is_beaten(root, candidate, any, lfirst(lc), 0))
-			return false;
+		Path	   *outer = lfirst(lc);
+		GpbOuterPrice least = gpb_least_outer_cost(outer);
+
+		if (!outer_path_fits(candidate, outer))
+			continue;
+		/* a path with parameters has fewer rows than the join */
+		if (bms_is_empty(PATH_REQ_OUTER(outer)))
+			least.total_cost += rows_cost;
+		if (is_worth_it(candidate, &least, joined_order(root, candidate, outer), outer))
+			found = lappend(found, outer);
 	}
-	return true;
+	return found;
 }
 
-/* Make the path with one outer path; NULL if the two do not fit. */
+/* The partial outer paths, if each process may join its share */
+static List *
+partial_outer_paths(const GpbJoinCandidate *candidate)
+{
+	const RelOptInfo *joinrel = candidate->joinrel;
+
+	if (!joinrel->consider_parallel || !bms_is_empty(joinrel->lateral_relids))
+		return NIL;
+	return candidate->outerrel->partial_pathlist;
+}
+
+/* What the price of each path of the candidate's index rests on, but for the outer rows */
+static void
+begin_price(GpbJoinCandidate *candidate)
+{
+	GpbOuterInput *price = &candidate->price;
+
+	part_clauses(candidate, candidate->restrictlist, &candidate->match, &candidate->result);
+	memset(price, 0, sizeof(*price));
+	price->index = candidate->index;
+	price->index_only = candidate->index_only;
+	price->dropped = 1.0 - candidate->kept;
+	price->begin_cost = candidate->begin_cost;
+	price->entry_cost = candidate->entry_cost;
+	price->target = candidate->joinrel->reltarget;
+	candidate->kept_copy = NULL;
+}
+
+/* Fill in what the price of the path rests on beside that. */
+static GpbOuterInput *
+begin_path_price(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, List *match,
+				 const Path *path)
+{
+	GpbOuterInput *price = &candidate->price;
+
+	price->outer = outer;
+	price->outer_rows = outer->rows;
+	price->keys = gpb_join_distinct_keys(root, candidate, outer->rows);
+	price->rows = path->rows;
+	price->matches = outer->rows * candidate->index->tuples * candidate->selectivity;
+	/* core knows from foreign keys of several columns what selectivities do not say */
+	if (candidate->jointype == JOIN_INNER && path->param_info == NULL)
+		price->matches = Max(price->matches, path->rows);
+	price->in_order = path->pathkeys != NIL;
+	price->filters = list_concat_copy(candidate->rest, match);
+	return price;
+}
+
+/* The candidate as the paths of its index share it */
+static const GpbJoinCandidate *
+kept_candidate(GpbJoinCandidate *candidate)
+{
+	if (candidate->kept_copy == NULL)
+		candidate->kept_copy = memcpy(palloc(sizeof(*candidate)), candidate, sizeof(*candidate));
+	return candidate->kept_copy;
+}
+
+/*
+ * Make the path with one outer path that fits; NULL if the join has a better path already.  Partial
+ * paths are compared with each other alone, so for one "partial" is set.
+ */
 static CustomPath *
-make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
+make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, bool partial)
 {
 	RelOptInfo *joinrel = candidate->joinrel;
+	Relids		required = PATH_REQ_OUTER(outer);
+	List	   *match = candidate->match;
+	List	   *result = candidate->result;
+	Path		sketch = {0};	/* what a path is judged by */
+	GpbOuterInput *input;
+	GpbOuterPrice price;
 	CustomPath *path;
 	GpbJoinPath *own;
-	List	   *restrictlist = list_copy(candidate->restrictlist);
-	List	   *match;
-	List	   *result;
-	Relids		required;
-	GpbOuterInput input = {0};
 
-	if (!outer_path_fits(candidate, outer, &required))
-		return NULL;
-	path = gpb_make_path(sizeof(GpbJoinPath), &join_path_methods, joinrel, joinrel->reltarget);
-	path->path.param_info = get_joinrel_parampathinfo(root, joinrel, outer,
+	if (!bms_is_empty(required))
+	{
+		List	   *restrictlist = list_copy(candidate->restrictlist);
+
+		sketch.param_info = get_joinrel_parampathinfo(root, joinrel, outer,
 													  candidate->innerrel->cheapest_total_path,
 													  candidate->sjinfo,
 													  required, &restrictlist);
-	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
+		part_clauses(candidate, restrictlist, &match, &result);
+	}
+	sketch.rows = sketch.param_info ? sketch.param_info->ppi_rows : joinrel->rows;
+	sketch.pathkeys = joined_order(root, candidate, outer);
+	input = begin_path_price(root, candidate, outer, match, &sketch);
+	price = gpb_outer_total_cost(root, input);
+	if (!partial && !is_worth_it(candidate, &price, sketch.pathkeys, outer))
+		return NULL;
+	price = gpb_outer_full_cost(root, input, &price);
+
+	path = gpb_make_path(sizeof(GpbJoinPath), &join_path_methods, joinrel, joinrel->reltarget);
+	path->path.param_info = sketch.param_info;
+	path->path.rows = sketch.rows;
 	path->path.parallel_safe = joinrel->consider_parallel && outer->parallel_safe;
-	path->path.pathkeys = build_join_pathkeys(root, joinrel, candidate->jointype,
-											  outer->pathkeys);
-	part_clauses(candidate, restrictlist, &match, &result);
-
-	input.index = candidate->index;
-	input.outer = outer;
-	input.outer_rows = outer->rows;
-	input.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
-	input.rows = path->path.rows;
-	input.matches = outer->rows * candidate->index->tuples * candidate->selectivity;
-	/* core knows from foreign keys of several columns what selectivities do not say */
-	if (candidate->jointype == JOIN_INNER && path->path.param_info == NULL)
-		input.matches = Max(input.matches, path->path.rows);
-	input.index_only = candidate->index_only;
-	input.in_order = path->path.pathkeys != NIL;
-	input.dropped = 1.0 - candidate->kept;
-	input.begin_cost = candidate->begin_cost;
-	input.entry_cost = candidate->entry_cost;
-	input.filters = list_concat_copy(candidate->rest, match);
-	input.target = path->path.pathtarget;
-	gpb_outer_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
-
+	path->path.pathkeys = sketch.pathkeys;
+	path->path.startup_cost = price.startup_cost;
+	path->path.total_cost = price.total_cost;
 	path->custom_paths = list_make1(outer);
 	GPB_ADD_DISABLED(&path->path, outer);
 	own = (GpbJoinPath *) path;
-	own->index = candidate->index;
-	own->columns = candidate->columns;
-	own->keys = candidate->keys;
-	own->result = gpb_order_clauses(root, result);
-	own->plan.index = candidate->index->indexoid;
-	own->plan.jointype = candidate->jointype;
-	own->plan.index_only = candidate->index_only;
-	own->plan.in_order = input.in_order;
-	own->plan.nconditions = candidate->nconditions;
-	own->plan.conditions = candidate->conditions;
-	own->plan.clauses = candidate->clauses;
-	own->plan.match = gpb_order_clauses(root, match);
-	own->plan.filters = gpb_order_clauses(root, candidate->filters);
-	own->plan.has_program = candidate->has_program;
-	own->plan.program = candidate->program;
-	own->plan.rest = gpb_order_clauses(root, candidate->rest);
+	own->candidate = kept_candidate(candidate);
+	own->match = match;
+	own->result = result;
 	return path;
 }
 
@@ -194,7 +234,7 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 static void
 add_partial_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 {
-	CustomPath *path = make_join_path(root, candidate, outer);
+	CustomPath *path = make_join_path(root, candidate, outer, true);
 	double		share = outer->rows / Max(candidate->outerrel->rows, 1.0);
 
 	if (path == NULL || !path->path.parallel_safe || path->path.param_info != NULL)
@@ -204,38 +244,21 @@ add_partial_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *oute
 	add_partial_path(candidate->joinrel, (Path *) path);
 }
 
-/*
- * Offer the paths of the candidate's index: with the path "unique" alone, or if that is NULL with
- * each path of the outer side.
- */
+/* Offer the paths of the candidate's index with each of these outer paths. */
 static void
-add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, Path *unique)
+add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, List *outers, List *partial)
 {
 	ListCell   *lc;
 
-	if (unique != NULL)
+	begin_price(candidate);
+	foreach(lc, outers)
 	{
-		CustomPath *path = make_join_path(root, candidate, unique);
+		CustomPath *path = make_join_path(root, candidate, lfirst(lc), false);
 
 		if (path != NULL)
 			add_path(candidate->joinrel, (Path *) path);
-		return;
 	}
-	foreach(lc, candidate->outerrel->pathlist)
-	{
-		Path	   *outer = lfirst(lc);
-		CustomPath *path;
-
-		if (is_beaten(root, candidate, candidate->index, outer, fetched_rows(candidate, outer)))
-			continue;
-		path = make_join_path(root, candidate, outer);
-		if (path != NULL)
-			add_path(candidate->joinrel, (Path *) path);
-	}
-	if (!candidate->joinrel->consider_parallel ||
-		!bms_is_empty(candidate->joinrel->lateral_relids))
-		return;
-	foreach(lc, candidate->outerrel->partial_pathlist)
+	foreach(lc, partial)
 		add_partial_join_path(root, candidate, lfirst(lc));
 }
 
@@ -249,10 +272,12 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 {
 	GpbJoinCandidate candidate = {0};
 	Path	   *unique = NULL;
+	List	   *outers;
+	List	   *partial = NIL;
 	ListCell   *lc;
 
-	if (!gpb_enable_batchjoin || innerrel->indexlist == NIL ||
-		!gpb_join_is_possible(root, innerrel) || innerrel->cheapest_total_path == NULL ||
+	if (!gpb_enable_batchjoin || innerrel->indexlist == NIL || IS_DUMMY_REL(innerrel) ||
+		innerrel->cheapest_total_path == NULL ||
 		!bms_is_empty(PATH_REQ_OUTER(innerrel->cheapest_total_path)))
 		return;
 	if (jointype == JOIN_UNIQUE_OUTER)
@@ -274,15 +299,24 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	candidate.restrictlist = extra->restrictlist;
 	candidate.sjinfo = extra->sjinfo;
 	candidate.param_source_rels = extra->param_source_rels;
-	if (!gpb_collect_join_columns(&candidate) ||
-		(unique == NULL && all_are_beaten(root, &candidate)))
+	if (!gpb_is_join_by_columns(&candidate))
+		return;
+	if (unique != NULL)
+		outers = outer_path_fits(&candidate, unique) ? list_make1(unique) : NIL;
+	else
+	{
+		outers = find_outer_paths(root, &candidate);
+		partial = partial_outer_paths(&candidate);
+	}
+	if ((outers == NIL && partial == NIL) || !gpb_join_is_possible(root, innerrel) ||
+		!gpb_collect_join_clauses(&candidate))
 		return;
 	foreach(lc, innerrel->indexlist)
 	{
 		if (!gpb_match_join_index(root, &candidate, lfirst_node(IndexOptInfo, lc)))
 			continue;
 		gpb_match_join_program(root, &candidate);
-		add_index_paths(root, &candidate, unique);
+		add_index_paths(root, &candidate, outers, partial);
 	}
 }
 
@@ -305,31 +339,57 @@ column_sources(IndexOptInfo *index, bool index_only, List *columns)
 	return sources;
 }
 
+/* The fields of the plan node, but for what depends on the columns of both sides */
+static void
+begin_join_plan(PlannerInfo *root, const GpbJoinPath *own, GpbJoinPlan *plan)
+{
+	const GpbJoinCandidate *candidate = own->candidate;
+
+	plan->index = candidate->index->indexoid;
+	plan->jointype = candidate->jointype;
+	plan->index_only = candidate->index_only;
+	plan->in_order = own->path.path.pathkeys != NIL;
+	plan->nconditions = candidate->nconditions;
+	plan->conditions = candidate->conditions;
+	plan->clauses = gpb_join_range_clauses(candidate);
+	plan->match = gpb_order_clauses(root, own->match);
+	plan->filters = gpb_order_clauses(root, candidate->filters);
+	plan->has_program = candidate->has_program;
+	if (plan->has_program)
+		plan->program = *candidate->program;
+	plan->rest = gpb_order_clauses(root, candidate->rest);
+}
+
 /* PlanCustomPath */
 static Plan *
 plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 		  List *tlist, List *clauses, List *custom_plans)
 {
-	GpbJoinPath *own = (GpbJoinPath *) path;
-	GpbJoinPlan *plan = &own->plan;
+	const GpbJoinPath *own = (const GpbJoinPath *) path;
+	const GpbJoinCandidate *candidate = own->candidate;
+	IndexOptInfo *index = candidate->index;
+	List	   *result = gpb_order_clauses(root, own->result);
 	List	   *columns = gpb_plan_columns(linitial(custom_plans));
+	GpbJoinPlan plan = {0};
 	CustomScan *scan;
 	int			ncolumns;
 
-	plan->nouter = list_length(columns);
-	plan->ninner = list_length(own->columns);
-	plan->inner = column_sources(own->index, plan->index_only, own->columns);
-	columns = list_concat(columns, own->columns);
+	begin_join_plan(root, own, &plan);
+	plan.nouter = list_length(columns);
+	plan.ninner = list_length(candidate->columns);
+	plan.inner = column_sources(index, plan.index_only, candidate->columns);
+	columns = list_concat(columns, candidate->columns);
 	ncolumns = list_length(columns);
-	columns = list_concat(columns, own->keys);
-	plan->counts = gpb_join_counts(root, plan, own->index->rel->relid,
-								   list_concat_copy(tlist, own->result));
-	scan = gpb_make_node(&gpb_join_node, path, 0, tlist, own->result, custom_plans, columns);
-	gpb_join_put(plan, scan);
-	gpb_check_conditions(path, scan, plan->clauses, 1, plan->nouter);
-	gpb_check_expressions(path, scan, list_concat_copy(plan->match, plan->filters), 1, ncolumns);
-	gpb_check_expressions(path, scan, plan->program.constants, 1, plan->nouter);
-	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->result), 1, ncolumns);
+	columns = list_concat(columns, list_difference(gpb_key_vars(root, index),
+												   candidate->columns));
+	plan.counts = gpb_join_counts(root, &plan, index->rel->relid,
+								  list_concat_copy(tlist, result));
+	scan = gpb_make_node(&gpb_join_node, path, 0, tlist, result, custom_plans, columns);
+	gpb_join_put(&plan, scan);
+	gpb_check_conditions(path, scan, plan.clauses, 1, plan.nouter);
+	gpb_check_expressions(path, scan, list_concat_copy(plan.match, plan.filters), 1, ncolumns);
+	gpb_check_expressions(path, scan, plan.program.constants, 1, plan.nouter);
+	gpb_check_expressions(path, scan, list_concat_copy(tlist, result), 1, ncolumns);
 	gpb_agree_on_nulling(path, scan);
 	return &scan->scan.plan;
 }

@@ -24,17 +24,15 @@
 
 /* ---- planning ---- */
 
-/* May and can the program test the condition?  It is added to the program if so. */
+/* May the program have the condition, and has the index its columns? */
 static bool
-add_filter(PlannerInfo *root, const GpbJoinCandidate *candidate, GpbProgramBuilder *builder,
-		   RestrictInfo *rinfo)
+may_be_programs(PlannerInfo *root, const GpbJoinCandidate *candidate, RestrictInfo *rinfo)
 {
 	Node	   *clause = (Node *) rinfo->clause;
 
 	return restriction_is_securely_promotable(rinfo, candidate->innerrel) &&
 		!contain_volatile_functions(clause) && !contain_subplans(clause) &&
-		gpb_match_columns(root, candidate->index, list_make1(clause)) == NULL &&
-		gpb_build_filter(builder, rinfo->clause);
+		gpb_match_columns(root, candidate->index, list_make1(clause)) == NULL;
 }
 
 /*
@@ -61,7 +59,7 @@ costs_more(PlannerInfo *root, const GpbJoinCandidate *candidate, List *condition
 void
 gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidate)
 {
-	GpbProgramBuilder *builder;
+	GpbProgramBuilder *builder = NULL;
 	List	   *said = NIL;
 	List	   *rest = NIL;
 	ListCell   *lc;
@@ -71,27 +69,34 @@ gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidate)
 	candidate->kept = 1.0;
 	candidate->begin_cost = 0.0;
 	candidate->entry_cost = 0.0;
-	if (candidate->filters == NIL)
-		return;
-	builder = gpb_builder_begin(root, candidate->index);
-	gpb_builder_allow_elsewhere(builder);
 	foreach(lc, candidate->filters)
 	{
-		if (add_filter(root, candidate, builder, lfirst_node(RestrictInfo, lc)))
-			said = lappend(said, lfirst(lc));
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		bool		programs = may_be_programs(root, candidate, rinfo);
+
+		/* most have no condition that the index has the columns of */
+		if (programs && builder == NULL)
+		{
+			builder = gpb_builder_begin(root, candidate->index);
+			gpb_builder_allow_elsewhere(builder);
+		}
+		if (programs && gpb_build_filter(builder, rinfo->clause))
+			said = lappend(said, rinfo);
 		else
-			rest = lappend(rest, lfirst(lc));
+			rest = lappend(rest, rinfo);
 	}
-	candidate->program = *gpb_builder_end(builder);
+	if (said == NIL)
+		return;
+	candidate->program = gpb_builder_end(builder);
 	candidate->begin_cost = gpb_builder_begin_cost(builder);
-	if (candidate->program.program.nsteps == 0 ||
-		gpb_may_fail((Node *) candidate->program.constants) || costs_more(root, candidate, said))
+	if (candidate->program->program.nsteps == 0 ||
+		gpb_may_fail((Node *) candidate->program->constants) || costs_more(root, candidate, said))
 	{
 		candidate->begin_cost = 0.0;
 		return;
 	}
 	candidate->has_program = true;
-	candidate->program.program.list_entries = true;
+	candidate->program->program.list_entries = true;
 	candidate->rest = rest;
 	candidate->kept = clauselist_selectivity(root, said, candidate->innerrel->relid, JOIN_INNER,
 											 NULL);

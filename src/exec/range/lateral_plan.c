@@ -54,8 +54,7 @@ typedef struct GpbLateralPath
 	CustomPath	path;
 	Index		relid;			/* of the subquery */
 	List	   *clauses;		/* conditions on what comes out */
-	List	   *results;		/* as in GpbLateralCandidate */
-	GpbRangeAggregatePlan plan;
+	const GpbLateralCandidate *candidate;	/* shared by all paths of one index */
 } GpbLateralPath;
 
 /*
@@ -67,6 +66,7 @@ typedef struct GpbLateralColumns
 	List	   *items;			/* a Var for each of aggrefs */
 	List	   *columns;		/* Vars of the columns that are not items */
 	List	   *expressions;	/* what columns are, over the items and the subquery's Params */
+	List	   *having;			/* HAVING over the items, in the order of its tests */
 } GpbLateralColumns;
 
 /* ---- columns of the subquery ---- */
@@ -230,51 +230,51 @@ outer_value_mutator(Node *node, void *argument)
 
 /* ---- does an index hold what is asked for? ---- */
 
-/* Fill in *having, HAVING over the items; false if it needs anything else. */
+/* Add HAVING, and its items; false if it needs anything else. */
 static bool
-lateral_having(RelOptInfo *innerrel, GpbLateralColumns *columns, List **having)
+lateral_having(RelOptInfo *innerrel, GpbLateralColumns *columns)
 {
+	List	   *having = (List *) innerrel->subroot->parse->havingQual;
 	ListCell   *lc;
 
-	*having = (List *) innerrel->subroot->parse->havingQual;
-	if (!gpb_subquery_aggrefs((Node *) *having, &columns->aggrefs))
+	if (!gpb_subquery_aggrefs((Node *) having, &columns->aggrefs))
 		return false;
 	for_each_from(lc, columns->aggrefs, list_length(columns->items))
 		columns->items = lappend(columns->items,
 								 lateral_item(innerrel, lfirst(lc),
 											  foreach_current_index(lc)));
-	*having = gpb_order_clauses(innerrel->subroot, *having);
-	*having = (List *) item_mutator((Node *) *having, columns);
+	having = gpb_order_clauses(innerrel->subroot, having);
+	columns->having = (List *) item_mutator((Node *) having, columns);
 	return true;
 }
 
 /*
- * Fill in the candidate for an index of the subquery's table; false if it cannot answer the
- * subquery.
+ * Make the candidate for an index of the subquery's table; NULL if that cannot answer the subquery.
+ * "columns" are those of the subquery, "tested" those by which indexes are refused.
  */
-static bool
+static GpbLateralCandidate *
 match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerrel,
-					List *restrictlist, IndexOptInfo *index, GpbLateralCandidate *candidate)
+					const GpbLateralColumns *columns, const GpbRangeColumns *tested,
+					IndexOptInfo *index)
 {
 	GpbOuterValues outer = {root, innerrel->subplan_params, outerrel->relids, false};
-	GpbRangeAggregatePlan *plan = &candidate->plan;
-	GpbLateralColumns columns;
+	GpbLateralCandidate *candidate;
+	GpbRangeAggregatePlan *plan;
 	GpbSubqueryMatch match;
 
-	memset(candidate, 0, sizeof(*candidate));
-	if (!lateral_columns(innerrel, restrictlist, &columns) ||
-		!lateral_having(innerrel, &columns, &plan->having) || columns.aggrefs == NIL ||
-		!gpb_match_subquery(innerrel->subroot, index, columns.aggrefs, &match))
-		return false;
+	if (!gpb_match_subquery(innerrel->subroot, index, columns->aggrefs, tested, &match))
+		return NULL;
+	candidate = palloc0(sizeof(GpbLateralCandidate));
 	candidate->index = index;
 	candidate->entries = match.entries;
-	candidate->results = list_concat_copy(columns.items, columns.columns);
+	candidate->results = list_concat_copy(columns->items, columns->columns);
+	plan = &candidate->plan;
 	plan->range = match.range;
 	plan->values = (List *) outer_value_mutator((Node *) match.values, &outer);
-	plan->having = (List *) outer_value_mutator((Node *) plan->having, &outer);
-	plan->computed = (List *) outer_value_mutator((Node *) columns.expressions, &outer);
+	plan->having = (List *) outer_value_mutator((Node *) columns->having, &outer);
+	plan->computed = (List *) outer_value_mutator((Node *) columns->expressions, &outer);
 	plan->keep_empty = true;
-	return !outer.elsewhere;
+	return outer.elsewhere ? NULL : candidate;
 }
 
 /* ---- paths ---- */
@@ -331,8 +331,7 @@ add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
 	own = (GpbLateralPath *) path;
 	own->relid = innerrel->relid;
 	own->clauses = clauses;
-	own->results = candidate->results;
-	own->plan = *plan;
+	own->candidate = candidate;
 	add_path(joinrel, (Path *) path);
 }
 
@@ -369,6 +368,8 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 					  RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
 	RelOptInfo *table;
+	GpbLateralColumns columns;
+	GpbRangeColumns tested;
 	ListCell   *lc;
 
 	if (!gpb_enable_rangeaggregate ||
@@ -382,19 +383,21 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 		(jointype == JOIN_LEFT && lateral_has_clauses(innerrel, extra)))
 		return;
 	table = gpb_subquery_table(innerrel->subroot);
-	if (table == NULL)
+	if (table == NULL || !lateral_columns(innerrel, extra->restrictlist, &columns) ||
+		!lateral_having(innerrel, &columns) || columns.aggrefs == NIL)
 		return;
+	gpb_collect_range_columns(innerrel->subroot, table, NIL, columns.aggrefs, &tested);
 	foreach(lc, table->indexlist)
 	{
-		GpbLateralCandidate candidate;
+		GpbLateralCandidate *candidate = match_lateral_index(root, outerrel, innerrel, &columns,
+															 &tested,
+															 lfirst_node(IndexOptInfo, lc));
 		ListCell   *outer;
 
-		if (!match_lateral_index(root, outerrel, innerrel, extra->restrictlist,
-								 lfirst_node(IndexOptInfo, lc), &candidate) ||
-			!find_ordinary(root, joinrel, outerrel, &candidate))
+		if (candidate == NULL || !find_ordinary(root, joinrel, outerrel, candidate))
 			continue;
 		foreach(outer, outerrel->pathlist)
-			add_lateral_path(root, joinrel, innerrel, jointype, extra, &candidate,
+			add_lateral_path(root, joinrel, innerrel, jointype, extra, candidate,
 							 lfirst(outer));
 	}
 }
@@ -425,10 +428,11 @@ plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 			 List *clauses, List *custom_plans)
 {
 	GpbLateralPath *own = (GpbLateralPath *) path;
+	GpbRangeAggregatePlan plan = own->candidate->plan;
 	List	   *further = list_copy_tail(custom_plans, 1);
 
 	if (further == NIL)
 		further = list_make1(unrun_subquery(own->relid));
 	return gpb_make_range_aggregate(path, tlist, own->clauses, linitial(custom_plans), further,
-									own->results, &own->plan);
+									own->candidate->results, &plan);
 }

@@ -32,6 +32,7 @@
 #include "index/index_clauses.h"
 #include "exec/common/key_conditions.h"
 #include "exec/common/never_null.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_words.h"
 #include "exec/common/settings.h"
@@ -52,6 +53,7 @@ typedef struct GpbRangeCandidate
 	RelOptInfo *grouped_rel;
 	RelOptInfo *outerrel;
 	RelOptInfo *innerrel;
+	GpbRangeColumns columns;	/* by which indexes are refused */
 	bool		left;			/* a LEFT JOIN, with the table on the nullable side */
 	List	   *clauses;		/* RestrictInfos that join the two */
 	List	   *groups;			/* expressions that are grouped by */
@@ -71,7 +73,7 @@ typedef struct GpbRangePath
 	List	   *aggrefs;		/* of the items */
 	List	   *groups;			/* expressions of the plan's group columns */
 	List	   *having;			/* conditions on the groups */
-	GpbRangeAggregatePlan plan;
+	const GpbRangeAggregatePlan *plan;
 } GpbRangePath;
 
 /* ---- is the query of our kind? ---- */
@@ -219,22 +221,20 @@ add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *condition, 
 }
 
 /*
- * Turn clauses into conditions of the candidate's plan, on key columns up to "last".  Those on the
+ * Turn n clauses into conditions of the candidate's plan, on key columns up to "last".  Those on the
  * table alone that are none are added to *filters, all others to *ranges.  Returns NULL, or why
  * not: a clause that joins is no condition on the key, or one might tell what it saw ahead of a
  * row-level security policy, or belongs above the outer join.
  */
 static const char *
-add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index, int last,
-			List *rinfos, bool joining, List **ranges, List **filters)
+add_clauses(GpbRangeCandidate *candidate, IndexOptInfo *index, int last,
+			const GpbRangeClause *clauses, int n, bool joining, List **ranges, List **filters)
 {
-	ListCell   *lc;
+	int			i;
 
-	foreach(lc, rinfos)
+	for (i = 0; i < n; i++)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		GpbRangeCondition condition;
-		Expr	   *value;
+		RestrictInfo *rinfo = clauses[i].rinfo;
 
 		if (rinfo->pseudoconstant)
 			return "a condition has no column";
@@ -245,9 +245,9 @@ add_clauses(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index
 			return "a condition is tested after the outer join";
 		if (!joining && gpb_is_key_not_null(index, rinfo->clause))
 			continue;
-		if (gpb_match_range_condition(root, index, last, rinfo->clause, &condition, &value))
+		if (clauses[i].condition.column <= last)
 		{
-			add_condition(candidate, &condition, value);
+			add_condition(candidate, &clauses[i].condition, clauses[i].value);
 			*ranges = lappend(*ranges, rinfo);
 		}
 		else if (joining)
@@ -322,28 +322,32 @@ match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo 
 	List	   *ranges = NIL;
 	List	   *filters = NIL;
 	const char *refusal;
+	GpbRangeClause *clauses;
+	int			joining = list_length(candidate->clauses);
+	int			restricting = list_length(index->indrestrictinfo);
 	int			last;
 
+	GPB_COUNT_MATCH();
 	range->index = index->indexoid;
 	range->nconditions = 0;
-	range->conditions = palloc(sizeof(GpbRangeCondition) *
-							   (list_length(candidate->clauses) +
-								list_length(index->indrestrictinfo)));
+	range->conditions = palloc(sizeof(GpbRangeCondition) * (joining + restricting));
 	candidate->plan.values = NIL;
-	last = gpb_last_bounded_column(root, index, list_concat_copy(candidate->clauses,
-																   index->indrestrictinfo));
-	refusal = add_clauses(root, candidate, index, last, candidate->clauses, true, &ranges,
-						  &filters);
+	clauses = gpb_match_range_clauses(root, index, list_concat_copy(candidate->clauses,
+																	 index->indrestrictinfo),
+									  &last);
+	refusal = add_clauses(candidate, index, last, clauses, joining, true, &ranges, &filters);
 	if (refusal == NULL)
-		refusal = add_clauses(root, candidate, index, last, index->indrestrictinfo, false,
+		refusal = add_clauses(candidate, index, last, clauses + joining, restricting, false,
 							  &ranges, &filters);
 	if (refusal == NULL)
 		refusal = match_entries(root, candidate, index, filters);
 	if (refusal == NULL)
 		refusal = find_ordinary(root, candidate);
+	if (refusal != NULL)
+		return refusal;
 	candidate->entries = index->tuples *
 		clauselist_selectivity(root, ranges, candidate->innerrel->relid, JOIN_INNER, NULL);
-	return refusal;
+	return NULL;
 }
 
 /* ---- paths ---- */
@@ -419,7 +423,7 @@ add_range_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptIn
 	own->aggrefs = candidate->aggrefs;
 	own->groups = plan->ngroup == 0 ? NIL : candidate->groups;
 	own->having = candidate->having;
-	own->plan = *plan;
+	own->plan = memcpy(palloc(sizeof(*plan)), plan, sizeof(*plan));
 	add_path(candidate->grouped_rel, (Path *) path);
 }
 
@@ -602,6 +606,8 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	candidate.clauses = gpb_join_clauses(root, joinrel, candidate.outerrel, innerrel);
 	if (candidate.clauses == NIL)
 		return;
+	gpb_collect_range_columns(root, innerrel, candidate.clauses, candidate.aggrefs,
+							  &candidate.columns);
 	candidate.plan.range.alias = planner_rt_fetch(innerrel->relid, root)->eref->aliasname;
 	candidate.plan.keep_empty = candidate.left;
 	candidate.plan.empty_count = candidate.left ? 1 : 0;
@@ -614,7 +620,8 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 
 		const char *refusal;
 
-		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
+		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+			!(gpb_explain_decisions || gpb_may_have_ranges(index, &candidate.columns)))
 			continue;
 		refusal = match_range_index(root, &candidate, index);
 		if (refusal != NULL)
@@ -652,7 +659,7 @@ plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 					 List *tlist, List *clauses, List *custom_plans)
 {
 	GpbRangePath *own = (GpbRangePath *) path;
-	GpbRangeAggregatePlan plan = own->plan;
+	GpbRangeAggregatePlan plan = *own->plan;
 	Plan	   *outer = linitial(custom_plans);
 	ListCell   *lc;
 

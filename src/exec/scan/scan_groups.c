@@ -24,7 +24,9 @@
 
 #include "index/index_clauses.h"
 #include "exec/common/column_conditions.h"
+#include "exec/common/least_price.h"
 #include "exec/common/never_null.h"
+#include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/scan/scan_match.h"
 #include "page/page.h"
@@ -413,6 +415,21 @@ gpb_scan_walk_cost(PlannerInfo *root, const GpbScanMatch *match)
 		GPB_WALK_GROUP_COST * cpu_operator_cost;
 }
 
+/*
+ * Has the table a path that is better in everything than the walk?  index_only: it may be that no
+ * rows are fetched.
+ */
+static bool
+is_beaten(PlannerInfo *root, GpbScanMatch *match, bool index_only)
+{
+	RelOptInfo *rel = match->index->rel;
+	Path		path = {.pathtarget = rel->reltarget};
+
+	match->plan.index_only = index_only;
+	gpb_scan_price(root, match, &path);
+	return gpb_path_is_beaten(rel, path.startup_cost, path.total_cost, path.rows, path.pathkeys);
+}
+
 /* ---- the match ---- */
 
 /* Is a column of the table at two places of the key? */
@@ -432,7 +449,7 @@ key_has_column_twice(const IndexOptInfo *index)
 
 bool
 gpb_scan_match_groups(PlannerInfo *root, IndexOptInfo *index, const GpbScanGroups *groups,
-					  GpbScanMatch *match)
+					  const GpbScanColumns *columns, GpbScanMatch *match)
 {
 	GpbScanPlan *plan = &match->plan;
 	List	   *restrictions = gpb_scan_row_restrictions(index);
@@ -448,14 +465,13 @@ gpb_scan_match_groups(PlannerInfo *root, IndexOptInfo *index, const GpbScanGroup
 	if (plan->walk.prefix == 0 || !match_ends(root, index, groups, &plan->walk) ||
 		!match_conditions(root, match, restrictions))
 		return false;
-	gpb_scan_match_columns(root, match);
-	match->builder = gpb_builder_begin(root, index);
-	plan->program = *gpb_builder_end(match->builder);
-	plan->program.program.list_entries = true;
 	match->entries = match->index->rel->rows;
 	match->groups = estimate_groups(root, match);
 	ends = plan->walk.forward + plan->walk.backward;
 	match->listed = clamp_row_est(Min(match->groups * ends, Max(index->rel->rows, 1.0)));
 	match->pathkeys = match_pathkeys(root, match);
+	if (is_beaten(root, match, gpb_index_covers(index, columns->needed)))
+		return false;
+	gpb_scan_match_columns(root, match);
 	return true;
 }

@@ -368,12 +368,26 @@ match_first(PlannerInfo *root, GpbScanMatch *match, const GpbScanFirst *first)
 	return true;
 }
 
+/* Match one row of each key, which comes from the table; the restrictions are matched. */
+static bool
+match_each(PlannerInfo *root, GpbScanMatch *match, Var *column)
+{
+	/* the node would raise an error that core may not come to */
+	if (!gpb_scan_match_each(match, column) || gpb_arms_may_fail(match->split.arms))
+		return false;
+	match->listed = estimate_listed(root, match);
+	gpb_scan_match_columns(root, match);
+	match->plan.index_only = false;
+	set_columns(match);
+	return true;
+}
+
 bool
 gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 					 GpbScanMatch *match)
 {
 	GpbScanPlan *plan = &match->plan;
-	bool		all = wish.first == NULL && wish.last == NULL && wish.each == NULL;
+	bool		all = wish.first == NULL && wish.last == NULL;
 	bool		many;
 
 	memset(match, 0, sizeof(*match));
@@ -383,6 +397,8 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	gpb_scan_match_ranges(root, match);
 	if (index->nkeycolumns > 1)
 		gpb_match_skip(root, index, NIL, &match->split, &match->skip);
+	if (wish.each != NULL)
+		return match_each(root, match, wish.each);
 	many = all && gpb_arrays_have_many(root, plan->arrays);
 	/* most look-ups end here, and cost the planner no more than this */
 	if (all && ((match->split.others == NIL && plan->arms == NIL && !many) ||
@@ -397,15 +413,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 		return false;
 	if (wish.last != NULL && !gpb_scan_match_last(root, match, wish.last))
 		return false;
-	if (wish.each != NULL)
-	{
-		/* rows come from the table */
-		if (!gpb_scan_match_each(match, wish.each))
-			return false;
-		plan->index_only = false;
-		set_columns(match);
-	}
-	else if (all && plan->filters == NIL && plan->arms == NIL && !many)
+	if (all && plan->filters == NIL && plan->arms == NIL && !many)
 		return false;			/* core's own scan of the index does as much */
 	plan->program = *gpb_builder_end(match->builder);
 	plan->program.program.list_entries = true;

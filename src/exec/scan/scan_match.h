@@ -60,7 +60,9 @@ typedef struct GpbScanColumns
 	Bitmapset  *restricted;		/* by restrictions that are not always true */
 	Bitmapset  *needed;			/* both, but for the table's OID, which is known */
 	Bitmapset  *order;			/* of what decides which rows are the first */
+	bool		sorted;			/* does the query want the first of its rows in an order? */
 	bool		has_arms;		/* is there an OR or a row comparison among the restrictions? */
+	bool		has_arrays;		/* or a condition on the elements of an array? */
 } GpbScanColumns;
 
 /* How one index answers the rows */
@@ -108,10 +110,11 @@ extern bool gpb_scan_wants_groups(PlannerInfo *root, RelOptInfo *rel, GpbScanGro
 
 /*
  * Match the groups to one index, which has several key columns.  Returns false if a walk from group
- * to group cannot return them.
+ * to group cannot return them, or if the table has a path that is better in everything.
  */
 extern bool gpb_scan_match_groups(PlannerInfo *root, IndexOptInfo *index,
-								  const GpbScanGroups *groups, GpbScanMatch *match);
+								  const GpbScanGroups *groups, const GpbScanColumns *columns,
+								  GpbScanMatch *match);
 
 /*
  * Match the rows of the table, in the order of an index with several key columns, or its reverse.
@@ -165,6 +168,10 @@ extern Cost gpb_scan_each_cost(PlannerInfo *root, const GpbScanMatch *match, dou
  */
 extern bool gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
 									   const GpbScanColumns *columns);
+
+/* The same for a path that lists the first rows alone, which core sorts if it is the cheapest one */
+extern bool gpb_scan_first_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
+											 const GpbScanColumns *columns);
 
 /*
  * Has the table a path already that is cheaper than any that lists the entries of these ranges?

@@ -42,8 +42,5 @@ gpb_scan_match_ordered(PlannerInfo *root, IndexOptInfo *index, ScanDirection dir
 	match->others = match->split.others;
 	match->listed = index->rel->rows;
 	gpb_scan_match_columns(root, match);
-	match->builder = gpb_builder_begin(root, index);
-	plan->program = *gpb_builder_end(match->builder);
-	plan->program.program.list_entries = true;
 	return true;
 }

@@ -12,6 +12,7 @@
 #include "optimizer/pathnode.h"
 #include "utils/snapmgr.h"
 
+#include "exec/common/least_price.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
@@ -29,6 +30,7 @@ static const CustomPathMethods scan_path_methods = {
 typedef struct GpbScanPath
 {
 	CustomPath	path;
+	IndexOptInfo *index;
 	List	   *columns;		/* as in GpbScanMatch */
 	List	   *qual;			/* what is evaluated for each row, in core's order */
 	GpbScanPlan plan;
@@ -43,6 +45,7 @@ add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
 	GpbScanPath *own = (GpbScanPath *) path;
 
 	gpb_scan_price(root, match, &path->path);
+	own->index = match->index;
 	own->columns = match->columns;
 	own->qual = gpb_order_clauses(root, match->others);
 	own->plan = match->plan;
@@ -68,17 +71,6 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
 	if (gpb_scan_match_ordered(root, index, ForwardScanDirection, &match))
 		add_match(root, rel, &match);
 	if (gpb_scan_match_ordered(root, index, BackwardScanDirection, &match))
-		add_match(root, rel, &match);
-}
-
-/* Offer the path of one index with several key columns, for rows of groups. */
-static void
-add_groups_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
-				const GpbScanGroups *groups)
-{
-	GpbScanMatch match;
-
-	if (gpb_scan_match_groups(root, index, groups, &match))
 		add_match(root, rel, &match);
 }
 
@@ -117,7 +109,9 @@ collect_columns(PlannerInfo *root, RelOptInfo *rel, const GpbScanFirst *first,
 	if (first != NULL)
 		columns->order = gpb_add_column_numbers(NULL, list_make1(first->expression), rel->relid);
 	columns->needed = needed_columns(columns);
+	columns->sorted = first != NULL;
 	columns->has_arms = may_have_arms(rel->baserestrictinfo);
+	columns->has_arrays = gpb_has_array_clause(rel->baserestrictinfo);
 }
 
 /* Correct the columns for one index, whose predicate may imply some of the restrictions. */
@@ -131,11 +125,85 @@ columns_of_index(PlannerInfo *root, IndexOptInfo *index, GpbScanColumns *columns
 	columns->needed = needed_columns(columns);
 }
 
+/* The table's indexes with several key columns, the smallest one first */
+static List *
+several_keys_indexes(RelOptInfo *rel)
+{
+	List	   *indexes = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		int			place = list_length(indexes);
+
+		if (!gpb_index_has_several_keys(index))
+			continue;
+		while (place > 0 && list_nth_node(IndexOptInfo, indexes, place - 1)->pages > index->pages)
+			place--;
+		indexes = list_insert_nth(indexes, place, index);
+	}
+	return indexes;
+}
+
+/*
+ * Offer the paths of indexes with several key columns, for rows of groups.  A walk through a small
+ * index leaves larger ones no chance, in most cases.
+ */
+static void
+add_groups_paths(PlannerInfo *root, RelOptInfo *rel, const GpbScanGroups *groups,
+				 const GpbScanColumns *all)
+{
+	ListCell   *lc;
+
+	foreach(lc, several_keys_indexes(rel))
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		GpbScanColumns columns = *all;
+		GpbScanMatch match;
+
+		columns_of_index(root, index, &columns);
+		if (gpb_scan_match_groups(root, index, groups, &columns, &match))
+			add_match(root, rel, &match);
+	}
+}
+
 /* May the index's program list the first rows?  It tests all restrictions then. */
 static bool
 may_list_first(const IndexOptInfo *index, const GpbScanColumns *columns)
 {
 	return gpb_index_covers(index, columns->order) && gpb_index_covers(index, columns->restricted);
+}
+
+/*
+ * Offer the paths of indexes that list the first rows.  They come before those that list all of
+ * them, which are of no use then unless they cost less.
+ */
+static void
+add_first_paths(PlannerInfo *root, RelOptInfo *rel, const GpbScanFirst *first,
+				const GpbScanColumns *all)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		GpbScanColumns columns = *all;
+
+		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
+			continue;
+		columns_of_index(root, index, &columns);
+		if (may_list_first(index, &columns) &&
+			!gpb_scan_first_is_beaten_at_once(root, index, &columns))
+			add_index_path(root, rel, index, (GpbScanWish) {.first = first});
+	}
+}
+
+/* May the expression be the key, which is of one column? */
+static bool
+is_key(const IndexOptInfo *index, const Expr *expression)
+{
+	return IsA(expression, Var) && ((const Var *) expression)->varattno == index->indexkeys[0];
 }
 
 void
@@ -164,6 +232,8 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	wants_groups = gpb_scan_wants_groups(root, rel, &groups);
 	each = gpb_scan_wants_each(root, rel);
 	collect_columns(root, rel, wants_first ? &first : NULL, &all);
+	if (wants_first)
+		add_first_paths(root, rel, &first, &all);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
@@ -174,19 +244,27 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		columns_of_index(root, index, &columns);
 		if (columns.restricted != NULL && !gpb_scan_is_beaten_at_once(root, index, &columns))
 			add_index_path(root, rel, index, (GpbScanWish) {0});
-		if (wants_first && may_list_first(index, &columns))
-			add_index_path(root, rel, index, (GpbScanWish) {.first = &first});
 		if (index->nkeycolumns > 1 && columns.has_arms)
 			add_ordered_paths(root, rel, index);
-		if (index->nkeycolumns > 1 && wants_groups)
-			add_groups_path(root, rel, index, &groups);
 		if (index->nkeycolumns > 1)
 			continue;			/* what follows is about the key's values */
-		if (wants_last)
+		if (wants_last && is_key(index, last.order))
 			add_index_path(root, rel, index, (GpbScanWish) {.last = &last});
-		if (each != NULL)
+		if (each != NULL && is_key(index, (Expr *) each))
 			add_index_path(root, rel, index, (GpbScanWish) {.each = each});
 	}
+	if (wants_groups)
+		add_groups_paths(root, rel, &groups, &all);
+}
+
+/* Give a plan without filters its program, which lists entries; it is not built for a path alone. */
+static void
+require_program(PlannerInfo *root, IndexOptInfo *index, GpbScanPlan *plan)
+{
+	if (plan->program.program.list_entries)
+		return;
+	plan->program = *gpb_builder_end(gpb_builder_begin(root, index));
+	plan->program.program.list_entries = true;
 }
 
 /* PlanCustomPath */
@@ -200,6 +278,7 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 									 own->columns);
 	ListCell   *lc;
 
+	require_program(root, own->index, plan);
 	gpb_scan_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->conditions, 1, 0);
 	gpb_check_conditions(path, scan, plan->arrays, 1, 0);

@@ -17,6 +17,7 @@
 
 #include "engine/cost.h"
 #include "mirror/mirror.h"
+#include "exec/common/least_price.h"
 #include "exec/common/outer_cost.h"
 #include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
@@ -268,35 +269,64 @@ gpb_scan_choose_skip(PlannerInfo *root, GpbScanMatch *match)
 	match->entries = whole_entries;
 }
 
-/* Is any path of the table that costs so much beaten by one that it has? */
+/*
+ * Is any path of the table that costs so much beaten by one that it has?  Where the query sorts the
+ * table's rows, core sorts those of the cheapest path, and a path of ours that has no order of its
+ * own is of no other use, however few rows it returns.
+ */
 static bool
-price_is_beaten(RelOptInfo *rel, Cost startup, Cost total)
+price_is_beaten(RelOptInfo *rel, bool sorted, Cost startup, Cost total)
 {
-	return !add_path_precheck(rel, startup, total, NIL, NULL);
+	return (sorted && gpb_is_never_cheapest(rel, total)) ||
+		!add_path_precheck(rel, startup, total, NIL, NULL);
+}
+
+/*
+ * What gpb_scan_price() charges a path at least that lists entries of the index for all rows that
+ * pass the restrictions, whatever the ranges and filters are, but for reading the entries
+ */
+static void
+least_cost(PlannerInfo *root, IndexOptInfo *index, bool index_only, Cost *startup, Cost *total)
+{
+	RelOptInfo *rel = index->rel;
+	const QualCost *target = &rel->reltarget->cost;
+	Cost		row = (GPB_SCAN_LIST_COST + GPB_SCAN_ROW_COST) * cpu_operator_cost +
+		cpu_tuple_cost + target->per_tuple;
+
+	*startup = start_cost() + target->startup;
+	if (!index_only)
+	{
+		*startup += GPB_SCAN_FETCH_COST * cpu_operator_cost;
+		row += GPB_SCAN_VISIT_COST * cpu_operator_cost;
+	}
+	*total = *startup + rel->rows * row;
+	if (!index_only)
+		*total += gpb_least_heap_cost(root, index, rel->rows);
 }
 
 bool
 gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index, const GpbScanColumns *columns)
 {
 	RelOptInfo *rel = index->rel;
-	Cost		startup = start_cost();
-	Cost		row = (GPB_SCAN_LIST_COST + GPB_SCAN_ROW_COST) * cpu_operator_cost;
+	Cost		startup;
 	Cost		total;
 
-	/* the parts that gpb_scan_price() has whatever the ranges and filters are */
-	if (!gpb_index_covers(index, columns->needed))
-	{
-		startup += GPB_SCAN_FETCH_COST * cpu_operator_cost;
-		row += GPB_SCAN_VISIT_COST * cpu_operator_cost;
-	}
-	total = startup + rel->rows * row;
-	if (price_is_beaten(rel, startup, total))
-		return true;
-	/* without a condition on the key the ranges have all entries */
-	if (gpb_key_is_among(index, columns->restricted))
-		return false;
-	total += gpb_read_cost(root, index, clamp_row_est(Max(index->tuples, rel->rows)), true);
-	return price_is_beaten(rel, startup, total);
+	least_cost(root, index, gpb_index_covers(index, columns->needed), &startup, &total);
+	return price_is_beaten(rel, columns->sorted, startup, total) ||
+		price_is_beaten(rel, columns->sorted, startup,
+						total + gpb_least_read_cost(root, index, columns->restricted,
+													columns->has_arrays, rel->rows));
+}
+
+bool
+gpb_scan_first_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
+								 const GpbScanColumns *columns)
+{
+	RelOptInfo *rel = index->rel;
+
+	return gpb_is_never_cheapest(rel, start_cost() + rel->reltarget->cost.startup +
+								 gpb_least_read_cost(root, index, columns->restricted,
+													 columns->has_arrays, rel->rows));
 }
 
 bool
@@ -310,7 +340,7 @@ gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match)
 	/* keys of arrays have leaves of their own */
 	if (match->plan.arrays == NIL)
 		least += gpb_read_cost(root, match->index, entries, true);
-	return price_is_beaten(match->index->rel, start_cost(), least);
+	return price_is_beaten(match->index->rel, false, start_cost(), least);
 }
 
 void

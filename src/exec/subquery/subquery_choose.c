@@ -26,17 +26,26 @@ stock_cost(const SubPlan *subplan, double rows)
 	return subplan->startup_cost + rows * subplan->per_call_cost;
 }
 
+/* The same rows are priced several times, while it is found out where a node may go. */
 Cost
-gpb_subquery_batch_cost(const GpbSubqueryCandidate *candidate,
-						const GpbSubqueryMatch *match, Path *rows,
-						Cost *startup_cost)
+gpb_subquery_batch_cost(const GpbSubqueryCandidate *candidate, GpbSubqueryMatch *match,
+						Path *rows, Cost *startup_cost)
 {
-	Cost		total_cost;
+	int			columns = list_length(rows->pathtarget->exprs);
 
-	gpb_range_aggregate_cost(candidate->subroot, match->index, rows, &match->range,
-							 match->entries, rows->rows, rows->pathtarget, startup_cost,
-							 &total_cost);
-	return total_cost;
+	Assert(rows->startup_cost == 0 && rows->total_cost == 0);
+	if (match->priced_rows != rows->rows || match->priced_columns != columns ||
+		match->priced_width != rows->pathtarget->width)
+	{
+		gpb_range_aggregate_cost(candidate->subroot, match->index, rows, &match->range,
+								 match->entries, rows->rows, rows->pathtarget,
+								 &match->startup_cost, &match->total_cost);
+		match->priced_rows = rows->rows;
+		match->priced_columns = columns;
+		match->priced_width = rows->pathtarget->width;
+	}
+	*startup_cost = match->startup_cost;
+	return match->total_cost;
 }
 
 /* May finding the bounds of the SubPlan's range raise an error? */

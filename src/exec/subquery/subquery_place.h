@@ -79,7 +79,7 @@ extern Node *gpb_aggregated_mutator(Node *node, void *argument);
  * *startup_cost is up to the first row.
  */
 extern Cost gpb_subquery_batch_cost(const GpbSubqueryCandidate *candidate,
-									const GpbSubqueryMatch *match, Path *rows,
+									GpbSubqueryMatch *match, Path *rows,
 									Cost *startup_cost);
 
 /* ---- subquery_make.c ---- */

@@ -51,6 +51,7 @@ gpb_subqueries_consider(PlannerInfo *root)
 	Node	   *target;
 	List	   *aggrefs = NIL;
 	List	   *matches = NIL;
+	GpbRangeColumns columns;
 	ListCell   *lc;
 
 	if (!gpb_enable_subquery || root->parent_root == NULL || OldSnapshotThresholdActive() ||
@@ -62,12 +63,14 @@ gpb_subqueries_consider(PlannerInfo *root)
 	target = (Node *) linitial_node(TargetEntry, root->processed_tlist)->expr;
 	if (!gpb_subquery_aggrefs(target, &aggrefs) || aggrefs == NIL)
 		return;
+	gpb_collect_range_columns(root, table, NIL, aggrefs, &columns);
 	foreach(lc, table->indexlist)
 	{
 		GpbSubqueryMatch match;
 		GpbRowProgram *program;
 
-		if (!gpb_match_subquery(root, lfirst_node(IndexOptInfo, lc), aggrefs, &match) ||
+		if (!gpb_match_subquery(root, lfirst_node(IndexOptInfo, lc), aggrefs, &columns,
+								&match) ||
 			gpb_may_fail((Node *) match.range.program.plan.constants))
 			continue;
 		match.values = copyObject(match.values);

@@ -2,9 +2,10 @@
 # blocks of index and table, and the buffers of EXPLAIN, all of them beside the built-in B-tree's
 # index-only scan: over rows that VACUUM has not seen, asked for once and again, over vacuumed ones,
 # and over rows of which some were changed. And how many indexes are matched with a query while it is
-# planned: none that the query's columns refuse, and none where core's plan costs less than a node.
+# planned: none that the query's columns refuse, none where core's plan costs less than a node, and
+# none that costs more than another at least.
 #
-# Guards: plan_columns.c and who asks it; pgstat_count_* in engine/ and page/page_read.c; ReadRecentBuffer(), which counts nothing.
+# Guards: plan_columns.c, least_price.c and who asks them; pgstat_count_* in engine/ and page/page_read.c; ReadRecentBuffer(), which counts nothing.
 use JSON::PP;
 use FindBin;
 use lib $FindBin::RealBin;
@@ -241,8 +242,16 @@ foreach my $case (
 	# of eight indexes, those whose first column is in the join's clause
 	[ 2, 'SELECT * FROM wide JOIN other ON wide.a = other.id WHERE wide.id = 17', 'a join' ],
 	[ 0, 'SELECT * FROM wide WHERE id > 3 ORDER BY d LIMIT 9', 'an order that no index has' ],
-	# of those that have the columns, one has no others
-	[ 2, 'SELECT sum(c) FROM wide WHERE d BETWEEN 17 AND 15000', 'the index with both columns' ])
+	# of those that have the columns, the smallest costs less than the others at least
+	[ 1, 'SELECT sum(c) FROM wide WHERE d BETWEEN 17 AND 15000', 'the index with both columns' ],
+	[ 1, 'SELECT count(*) FROM wide WHERE id BETWEEN 17 AND 15000', 'three indexes with the column' ],
+	[ 1, 'SELECT a, count(*) FROM wide WHERE id BETWEEN 17 AND 15000 GROUP BY a', 'groups' ],
+	[ 1, 'SELECT DISTINCT a FROM wide', 'one row of each group' ],
+	# a bucket's index, and none for a bucket whose filter it lacks
+	[ 1, 'SELECT d / 100, sum(c) FROM wide WHERE d > 100 GROUP BY 1', 'buckets' ],
+	[ 0, 'SELECT d / 100, sum(c) FROM wide WHERE a > 5 GROUP BY 1', 'buckets that no index has' ],
+	# groups to skip to, each of which takes a leaf
+	[ 1, 'SELECT a, b FROM wide WHERE b = 3', 'a later column' ])
 {
 	my ($expected, $query, $what) = @$case;
 

@@ -25,6 +25,20 @@
 
 /* ---- the query ---- */
 
+/* May one of the groups be a bucket?  A column by itself is none. */
+static bool
+may_have_bucket(List *groups)
+{
+	ListCell   *lc;
+
+	foreach(lc, groups)
+	{
+		if (!IsA(lfirst(lc), Var))
+			return true;
+	}
+	return false;
+}
+
 /* The columns that the index must have, or every one without a predicate, if that is NULL */
 static Bitmapset *
 needed_columns(const GpbBucketQuery *query, IndexOptInfo *index)
@@ -52,6 +66,7 @@ gpb_bucket_match_query(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *grouped_r
 	query->target = grouped_rel->reltarget;
 	query->having = (List *) parse->havingQual;
 	if (gpb_match_group_clauses(root, rel, parse->groupClause, &query->groups) != NULL ||
+		!may_have_bucket(query->groups) ||
 		gpb_match_aggregates(query->groups,
 							 list_concat_copy(query->target->exprs, query->having),
 							 &query->aggrefs) != NULL)

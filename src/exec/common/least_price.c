@@ -92,8 +92,8 @@ gpb_has_array_clause(List *restrictions)
 }
 
 /*
- * add_path() prefers one of two paths, as it does the cheaper one, if the other is better in nothing
- * and comes later.
+ * Of two paths that add_path() takes for equal it keeps the first, unless the other is better in
+ * something.
  */
 bool
 gpb_path_is_beaten(RelOptInfo *rel, Cost startup, Cost total, double rows, List *pathkeys)

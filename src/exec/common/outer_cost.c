@@ -264,8 +264,8 @@ gpb_inner_cost(PlannerInfo *root, GpbOuterInput *input, double rows, double batc
 }
 
 /*
- * Each page costs no less than one in a row, whatever the batch covers of the index; of the entries'
- * own price there is nothing.
+ * Each page costs no less than one in a row, whatever the batch covers of the index; the entries
+ * themselves are not charged.
  */
 Cost
 gpb_least_inner_cost(IndexOptInfo *index, double rows)

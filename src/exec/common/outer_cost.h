@@ -72,8 +72,8 @@ extern Cost gpb_inner_cost(PlannerInfo *root, GpbOuterInput *input, double rows,
 						   double batch);
 
 /*
- * At most what gpb_inner_cost() finds for one batch of so many outer rows or more, whose matches are
- * aggregated.  Not where a device may search.
+ * At most what gpb_inner_cost() finds for one batch of so many outer rows or more, whose matches
+ * are aggregated.  Not where a device may search.
  */
 extern Cost gpb_least_inner_cost(IndexOptInfo *index, double rows);
 

@@ -96,25 +96,29 @@ gpb_add_operand_columns(Bitmapset *columns, List *restrictions, Index relid)
 	return columns;
 }
 
+/* Is the column, as a member of a set, one of the index's? 0 in indexkeys is an expression. */
+static bool
+index_has_member(const IndexOptInfo *index, int member)
+{
+	for (int c = 0; c < index->ncolumns; c++)
+	{
+		if (index->indexkeys[c] != 0 && place(index->indexkeys[c]) == member)
+			return true;
+	}
+	return false;
+}
+
 bool
 gpb_index_covers(const IndexOptInfo *index, const Bitmapset *columns)
 {
-	int			missing = bms_num_members(columns);
-	Bitmapset  *seen = NULL;
+	int			member = -1;
 
-	for (int c = 0; c < index->ncolumns && missing > 0; c++)
+	while ((member = bms_next_member(columns, member)) >= 0)
 	{
-		int			member = place(index->indexkeys[c]);
-
-		/* 0 stands for an expression, and a column may be there twice */
-		if (index->indexkeys[c] == 0 || !bms_is_member(member, columns) ||
-			bms_is_member(member, seen))
-			continue;
-		seen = bms_add_member(seen, member);
-		missing--;
+		if (!index_has_member(index, member))
+			return false;
 	}
-	bms_free(seen);
-	return missing == 0;
+	return true;
 }
 
 bool

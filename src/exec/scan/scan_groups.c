@@ -24,9 +24,7 @@
 
 #include "index/index_clauses.h"
 #include "exec/common/column_conditions.h"
-#include "exec/common/least_price.h"
 #include "exec/common/never_null.h"
-#include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 #include "exec/scan/scan_match.h"
 #include "page/page.h"
@@ -415,21 +413,6 @@ gpb_scan_walk_cost(PlannerInfo *root, const GpbScanMatch *match)
 		GPB_WALK_GROUP_COST * cpu_operator_cost;
 }
 
-/*
- * Has the table a path that is better in everything than the walk?  index_only: it may be that no
- * rows are fetched.
- */
-static bool
-is_beaten(PlannerInfo *root, GpbScanMatch *match, bool index_only)
-{
-	RelOptInfo *rel = match->index->rel;
-	Path		path = {.pathtarget = rel->reltarget};
-
-	match->plan.index_only = index_only;
-	gpb_scan_price(root, match, &path);
-	return gpb_path_is_beaten(rel, path.startup_cost, path.total_cost, path.rows, path.pathkeys);
-}
-
 /* ---- the match ---- */
 
 /* Is a column of the table at two places of the key? */
@@ -449,7 +432,7 @@ key_has_column_twice(const IndexOptInfo *index)
 
 bool
 gpb_scan_match_groups(PlannerInfo *root, IndexOptInfo *index, const GpbScanGroups *groups,
-					  const GpbScanColumns *columns, GpbScanMatch *match)
+					  GpbScanMatch *match)
 {
 	GpbScanPlan *plan = &match->plan;
 	List	   *restrictions = gpb_scan_row_restrictions(index);
@@ -470,8 +453,5 @@ gpb_scan_match_groups(PlannerInfo *root, IndexOptInfo *index, const GpbScanGroup
 	ends = plan->walk.forward + plan->walk.backward;
 	match->listed = clamp_row_est(Min(match->groups * ends, Max(index->rel->rows, 1.0)));
 	match->pathkeys = match_pathkeys(root, match);
-	if (is_beaten(root, match, gpb_index_covers(index, columns->needed)))
-		return false;
-	gpb_scan_match_columns(root, match);
 	return true;
 }

@@ -109,12 +109,11 @@ extern Var *gpb_scan_wants_each(PlannerInfo *root, RelOptInfo *rel);
 extern bool gpb_scan_wants_groups(PlannerInfo *root, RelOptInfo *rel, GpbScanGroups *groups);
 
 /*
- * Match the groups to one index, which has several key columns.  Returns false if a walk from group
- * to group cannot return them, or if the table has a path that is better in everything.
+ * Match the groups to one index, which has several key columns, but for the columns of the scan
+ * tuple.  Returns false if a walk from group to group cannot return them.
  */
 extern bool gpb_scan_match_groups(PlannerInfo *root, IndexOptInfo *index,
-								  const GpbScanGroups *groups, const GpbScanColumns *columns,
-								  GpbScanMatch *match);
+								  const GpbScanGroups *groups, GpbScanMatch *match);
 
 /*
  * Match the rows of the table, in the order of an index with several key columns, or its reverse.
@@ -169,9 +168,18 @@ extern Cost gpb_scan_each_cost(PlannerInfo *root, const GpbScanMatch *match, dou
 extern bool gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
 									   const GpbScanColumns *columns);
 
-/* The same for a path that lists the first rows alone, which core sorts if it is the cheapest one */
+/*
+ * The same for a path that lists the first rows alone, which core sorts if no other is cheaper
+ */
 extern bool gpb_scan_first_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
 											 const GpbScanColumns *columns);
+
+/*
+ * Has the table a path that is better in everything than the walk from group to group?  That may
+ * fetch no rows if the index has all columns.
+ */
+extern bool gpb_scan_walk_is_beaten(PlannerInfo *root, GpbScanMatch *match,
+									const GpbScanColumns *columns);
 
 /*
  * Has the table a path already that is cheaper than any that lists the entries of these ranges?

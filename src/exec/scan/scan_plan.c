@@ -163,8 +163,11 @@ add_groups_paths(PlannerInfo *root, RelOptInfo *rel, const GpbScanGroups *groups
 		GpbScanMatch match;
 
 		columns_of_index(root, index, &columns);
-		if (gpb_scan_match_groups(root, index, groups, &columns, &match))
-			add_match(root, rel, &match);
+		if (!gpb_scan_match_groups(root, index, groups, &match) ||
+			gpb_scan_walk_is_beaten(root, &match, &columns))
+			continue;
+		gpb_scan_match_columns(root, &match);
+		add_match(root, rel, &match);
 	}
 }
 
@@ -173,30 +176,6 @@ static bool
 may_list_first(const IndexOptInfo *index, const GpbScanColumns *columns)
 {
 	return gpb_index_covers(index, columns->order) && gpb_index_covers(index, columns->restricted);
-}
-
-/*
- * Offer the paths of indexes that list the first rows.  They come before those that list all of
- * them, which are of no use then unless they cost less.
- */
-static void
-add_first_paths(PlannerInfo *root, RelOptInfo *rel, const GpbScanFirst *first,
-				const GpbScanColumns *all)
-{
-	ListCell   *lc;
-
-	foreach(lc, rel->indexlist)
-	{
-		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
-		GpbScanColumns columns = *all;
-
-		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
-			continue;
-		columns_of_index(root, index, &columns);
-		if (may_list_first(index, &columns) &&
-			!gpb_scan_first_is_beaten_at_once(root, index, &columns))
-			add_index_path(root, rel, index, (GpbScanWish) {.first = first});
-	}
 }
 
 /* May the expression be the key, which is of one column? */
@@ -232,8 +211,6 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	wants_groups = gpb_scan_wants_groups(root, rel, &groups);
 	each = gpb_scan_wants_each(root, rel);
 	collect_columns(root, rel, wants_first ? &first : NULL, &all);
-	if (wants_first)
-		add_first_paths(root, rel, &first, &all);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
@@ -244,6 +221,9 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		columns_of_index(root, index, &columns);
 		if (columns.restricted != NULL && !gpb_scan_is_beaten_at_once(root, index, &columns))
 			add_index_path(root, rel, index, (GpbScanWish) {0});
+		if (wants_first && may_list_first(index, &columns) &&
+			!gpb_scan_first_is_beaten_at_once(root, index, &columns))
+			add_index_path(root, rel, index, (GpbScanWish) {.first = &first});
 		if (index->nkeycolumns > 1 && columns.has_arms)
 			add_ordered_paths(root, rel, index);
 		if (index->nkeycolumns > 1)
@@ -257,7 +237,7 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		add_groups_paths(root, rel, &groups, &all);
 }
 
-/* Give a plan without filters its program, which lists entries; it is not built for a path alone. */
+/* Give a plan without filters its program, which lists entries: a path needs none. */
 static void
 require_program(PlannerInfo *root, IndexOptInfo *index, GpbScanPlan *plan)
 {

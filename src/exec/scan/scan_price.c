@@ -387,3 +387,14 @@ gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 	if (!match->plan.index_only && match->ends == NULL)
 		path->total_cost += gpb_heap_cost(root, match->index, listed, 1.0, false);
 }
+
+bool
+gpb_scan_walk_is_beaten(PlannerInfo *root, GpbScanMatch *match, const GpbScanColumns *columns)
+{
+	RelOptInfo *rel = match->index->rel;
+	Path		path = {.pathtarget = rel->reltarget};
+
+	match->plan.index_only = gpb_index_covers(match->index, columns->needed);
+	gpb_scan_price(root, match, &path);
+	return gpb_path_is_beaten(rel, path.startup_cost, path.total_cost, path.rows, path.pathkeys);
+}

@@ -260,8 +260,8 @@ RESET ROLE;
 --
 -- An outer side whose rows are read from the table's pages
 --
-CREATE TABLE pages (gone integer, id integer, words text, flag boolean, good bigint, amount numeric, place text);
-INSERT INTO pages SELECT n, n, CASE WHEN n % 7 <> 0 THEN repeat('word', n % 300) END, n % 2 = 0,
+CREATE TABLE pages (gone integer, id integer, flag boolean, words text, good bigint, amount numeric, place text);
+INSERT INTO pages SELECT n, n, n % 2 = 0, CASE WHEN n % 7 <> 0 THEN repeat('word', n % 300) END,
 	CASE WHEN n % 30 <> 0 THEN (n * 7919) % 6000 END, CASE WHEN n % 5 <> 0 THEN n / 8.0 END, 'place ' || n
 	FROM generate_series(1, 2000) n;
 ALTER TABLE pages DROP COLUMN gone;
@@ -293,7 +293,8 @@ CREATE FUNCTION compare_pages() RETURNS SETOF text LANGUAGE sql AS $$
 		-- executed again, with a parameter and without, and when a page was left in its middle
 		'SELECT o.id, (SELECT sum(g.price) FROM pages p JOIN goods g ON g.k = p.good WHERE p.id % 40 = o.id) FROM orders o WHERE id < 20',
 		'SELECT o.id, j.* FROM orders o, LATERAL (SELECT count(*), sum(g.price) FROM pages p JOIN goods g ON g.k = p.good + o.id) j WHERE o.id < 20',
-		'SELECT o.id, j.* FROM orders o, LATERAL (SELECT count(*) FROM (SELECT o.id FROM pages p JOIN goods g ON g.k = p.good LIMIT 40) l) j WHERE o.id < 20'
+		'SELECT o.id, j.* FROM orders o, LATERAL (SELECT count(*) FROM (SELECT o.id FROM pages p JOIN goods g ON g.k = p.good LIMIT 40) l) j WHERE o.id < 20',
+		'SELECT o.id, j.* FROM orders o, LATERAL (SELECT count(*) FROM (SELECT o.id FROM pages p JOIN goods g ON g.k = p.good WHERE p.id % 3 = o.id % 3 LIMIT 600) l) j WHERE o.id < 20'
 	]) query
 $$;
 SELECT compare_pages();

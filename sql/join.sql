@@ -269,6 +269,107 @@ SELECT o.id, s.v FROM orders o JOIN secret s ON s.k = o.id AND tell(s.k) > o.id 
 RESET ROLE;
 
 --
+-- An outer side whose rows are read from the table's pages
+--
+CREATE TABLE pages (gone integer, id integer, flag boolean, words text, good bigint, amount numeric, place text);
+INSERT INTO pages SELECT n, n, n % 2 = 0, CASE WHEN n % 7 <> 0 THEN repeat('word', n % 300) END,
+	CASE WHEN n % 30 <> 0 THEN (n * 7919) % 6000 END, CASE WHEN n % 5 <> 0 THEN n / 8.0 END, 'place ' || n
+	FROM generate_series(1, 2000) n;
+ALTER TABLE pages DROP COLUMN gone;
+VACUUM ANALYZE pages;
+-- rows that were stored without the last columns, and some with them
+ALTER TABLE pages ADD COLUMN added bigint DEFAULT 77, ADD COLUMN remark text DEFAULT 'none';
+INSERT INTO pages (id, good, added) SELECT n, n, nullif(n % 9, 3) FROM generate_series(2001, 2400) n;
+UPDATE pages SET words = words || '!' WHERE id % 11 = 0;
+DELETE FROM pages WHERE id % 13 = 0;
+CREATE FUNCTION compare_pages() RETURNS SETOF text LANGUAGE sql AS $$
+	SELECT compare(query) FROM unnest(ARRAY[
+		-- columns at fixed places in a row, and behind others
+		'SELECT p.id, g.price FROM pages p JOIN goods g ON g.k = p.id',
+		'SELECT g.price FROM pages p JOIN goods g ON g.k = p.good',
+		'SELECT p.place, p.amount, p.words, p.flag, g.price FROM pages p JOIN goods g ON g.k = p.good',
+		'SELECT p.words, p.id, g.name FROM pages p LEFT JOIN goods g ON g.k = p.id',
+		-- columns that some rows do not have
+		'SELECT p.id, g.name FROM pages p JOIN goods g ON g.k = p.added',
+		'SELECT p.remark, p.id, g.name FROM pages p LEFT JOIN goods g ON g.k = p.id',
+		-- all columns, the row as one, and what the system adds to it
+		'SELECT p.*, g.* FROM pages p LEFT JOIN goods g ON g.k = p.good',
+		'SELECT p, g.price FROM pages p JOIN goods g ON g.k = p.good',
+		'SELECT p.ctid, p.tableoid::regclass, g.price FROM pages p JOIN goods g ON g.k = p.good',
+		-- conditions on the outer side
+		'SELECT p.id, g.price FROM pages p JOIN goods g ON g.k = p.good WHERE p.flag AND p.words LIKE ''word%''',
+		'SELECT p.id FROM pages p WHERE p.added = 4 AND NOT EXISTS (SELECT 1 FROM goods g WHERE g.k = p.good)',
+		'SELECT p.id FROM pages p WHERE p.amount IS NULL AND EXISTS (SELECT 1 FROM goods g WHERE g.k = p.good)',
+		'SELECT p.id FROM pages p WHERE p.id < 0 AND EXISTS (SELECT 1 FROM goods g WHERE g.k = p.good)',
+		-- executed again, with a parameter and without, and when a page was left in its middle
+		'SELECT o.id, (SELECT sum(g.price) FROM pages p JOIN goods g ON g.k = p.good WHERE p.id % 40 = o.id) FROM orders o WHERE id < 20',
+		'SELECT o.id, j.* FROM orders o, LATERAL (SELECT count(*), sum(g.price) FROM pages p JOIN goods g ON g.k = p.good + o.id) j WHERE o.id < 20',
+		'SELECT o.id, j.* FROM orders o, LATERAL (SELECT count(*) FROM (SELECT o.id FROM pages p JOIN goods g ON g.k = p.good LIMIT 40) l) j WHERE o.id < 20',
+		'SELECT o.id, j.* FROM orders o, LATERAL (SELECT count(*) FROM (SELECT o.id FROM pages p JOIN goods g ON g.k = p.good WHERE p.id % 3 = o.id % 3 LIMIT 600) l) j WHERE o.id < 20'
+	]) query
+$$;
+SELECT compare_pages();
+-- what the transaction itself has changed, and taken back
+BEGIN;
+UPDATE pages SET good = good + 1, words = NULL WHERE id % 3 = 0;
+SAVEPOINT before;
+DELETE FROM pages WHERE id % 2 = 0;
+ROLLBACK TO before;
+SELECT count(*) FILTER (WHERE c NOT LIKE 'equal, %') AS unequal FROM compare_pages() c;
+COMMIT;
+-- pages all of whose rows are visible
+VACUUM pages;
+SELECT count(*) FILTER (WHERE c NOT LIKE 'equal, %') AS unequal FROM compare_pages() c;
+-- a cursor whose batches end within pages, while the rows are changed
+BEGIN;
+DECLARE read CURSOR FOR SELECT p.id, g.price FROM pages p JOIN goods g ON g.k = p.id;
+MOVE 10 FROM read;
+DELETE FROM pages WHERE id % 2 = 0;
+UPDATE pages SET id = 1;
+DO $$
+DECLARE
+	read refcursor := 'read';
+	row record;
+	n integer := 0;
+BEGIN
+	LOOP
+		FETCH read INTO row;
+		EXIT WHEN NOT FOUND;
+		n := n + 1;
+	END LOOP;
+	RAISE WARNING '% rows more', n;
+END $$;
+ROLLBACK;
+-- EXPLAIN counts the rows that were taken, and so do the statistics of the table
+SELECT * FROM counts('SELECT p.id, g.price FROM pages p JOIN goods g ON g.k = p.good WHERE p.flag') line
+WHERE line ~ 'Seq Scan|Removed|Filter|Keys';
+SELECT * FROM counts('SELECT p.id, g.price FROM pages p JOIN goods g ON g.k = p.good LIMIT 3') line
+WHERE line ~ 'Seq Scan|Keys';
+SELECT * FROM counts('SELECT o.id, (SELECT count(*) FROM pages p JOIN goods g ON g.k = p.good + o.id) FROM orders o WHERE o.id < 4') line
+WHERE line ~ 'Seq Scan on pages|Keys';
+SET track_counts = on;
+BEGIN;
+SELECT count(*) FROM pages p JOIN goods g ON g.k = p.good WHERE p.id % 2 = 0;
+SELECT pg_stat_get_xact_numscans('pages'::regclass) AS scans,
+	pg_stat_get_xact_tuples_returned('pages'::regclass) AS returned;
+COMMIT;
+RESET track_counts;
+-- pages that processes share
+SET max_parallel_workers_per_gather = 2;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SELECT * FROM plan('SELECT p.id, g.price FROM pages p JOIN goods g ON g.k = p.good WHERE g.price > 3') line
+WHERE line ~ 'Join|Parallel';
+SELECT compare('SELECT p.id, g.price FROM pages p JOIN goods g ON g.k = p.good WHERE g.price > 3');
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+SET max_parallel_workers_per_gather = 0;
+-- a condition that fails
+SELECT count(*) FROM pages p JOIN goods g ON g.k = p.good WHERE 1 / (p.id - 999) >= 0;
+
+--
 -- The planner's own choice: few outer rows stay with a nested loop, many do not
 --
 CREATE TABLE big (k bigint, v integer);
@@ -288,5 +389,5 @@ SELECT is_ours('SELECT p.k, b.v FROM probes p JOIN big b USING (k)') AS many,
 
 DROP OWNED BY regress_gpubtree_reader;
 DROP ROLE regress_gpubtree_reader;
-DROP TABLE goods, orders, many, part, family, child, secret, big, probes;
-DROP FUNCTION prefer_ours, plan, is_ours, answer, plain_answer, compare, is_aggregated, counts, keys, tell;
+DROP TABLE goods, orders, many, part, family, child, secret, big, probes, pages;
+DROP FUNCTION prefer_ours, plan, is_ours, answer, plain_answer, compare, is_aggregated, counts, keys, tell, compare_pages;

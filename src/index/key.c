@@ -620,6 +620,8 @@ gpb_comparison_key(const GpbLayout *layout, const GpbComparison *comparison, Dat
 	}
 	if (comparison->coding == GPB_CODING_INT8)
 		word = DatumGetInt64(value);
+	else if (comparison->coding == GPB_CODING_INT4)
+		word = DatumGetInt32(value);
 	else
 		word = gpb_coding_key(comparison->coding, value);
 	if (layout->key_width == 4 && word != (int32) word)

@@ -98,6 +98,20 @@ gpb_outer_clear(GpbOuterRows *rows, uint32 capacity)
 	rows->capacity = capacity;
 }
 
+/* Copy the columns of one row, which has few, so that calls of memcpy() would take longer. */
+static inline void
+copy_columns(const GpbOuterRows *rows, const Datum *from_values, const bool *from_isnull,
+			 Datum *values, bool *isnull)
+{
+	int			i;
+
+	for (i = 0; i < rows->natts; i++)
+	{
+		values[i] = from_values[i];
+		isnull[i] = from_isnull[i];
+	}
+}
+
 void
 gpb_outer_add(GpbOuterRows *rows, TupleTableSlot *slot)
 {
@@ -111,8 +125,7 @@ gpb_outer_add(GpbOuterRows *rows, TupleTableSlot *slot)
 	values = rows->values + (Size) rows->n * rows->natts;
 	isnull = rows->isnull + (Size) rows->n * rows->natts;
 	rows->n++;
-	memcpy(values, slot->tts_values, rows->natts * sizeof(Datum));
-	memcpy(isnull, slot->tts_isnull, rows->natts * sizeof(bool));
+	copy_columns(rows, slot->tts_values, slot->tts_isnull, values, isnull);
 	for (i = 0; rows->wanted != NULL && i < rows->natts; i++)
 		isnull[i] |= !rows->wanted[i];
 	if (rows->by_value)
@@ -134,8 +147,8 @@ gpb_outer_add(GpbOuterRows *rows, TupleTableSlot *slot)
 void
 gpb_outer_get(const GpbOuterRows *rows, uint32 row, Datum *values, bool *isnull)
 {
-	memcpy(values, rows->values + (Size) row * rows->natts, rows->natts * sizeof(Datum));
-	memcpy(isnull, rows->isnull + (Size) row * rows->natts, rows->natts * sizeof(bool));
+	copy_columns(rows, rows->values + (Size) row * rows->natts,
+				 rows->isnull + (Size) row * rows->natts, values, isnull);
 }
 
 uint32

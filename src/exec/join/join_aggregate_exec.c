@@ -30,6 +30,7 @@ typedef struct GpbJoinAggregateScan
 {
 	GpbNode		node;
 	GpbJoinAggregatePlan plan;
+	GpbChildRows *child;
 	GpbJoinKeys keys;
 	GpbProgramConstants *constants; /* of the program, if there is one */
 	uint32		most_keys;		/* of a batch */
@@ -54,6 +55,7 @@ begin_join_aggregate(CustomScanState *css, EState *estate, int eflags)
 	if (!gpb_open_joined(&scan->node, plan->index, eflags))
 		return;
 
+	scan->child = gpb_child_rows_begin(scan->node.child);
 	gpb_keys_init(&scan->keys, scan->node.index, plan->nconditions, plan->conditions,
 				  plan->clauses, &css->ss.ps);
 	if (plan->program.present)
@@ -92,7 +94,7 @@ read_keys(GpbJoinAggregateScan *scan)
 	gpb_keys_clear(&scan->keys, GPB_JOIN_INITIAL_KEYS);
 	for (;;)
 	{
-		TupleTableSlot *slot = ExecProcNode(scan->node.child);
+		TupleTableSlot *slot = gpb_child_next(scan->child);
 
 		if (TupIsNull(slot))
 			return false;

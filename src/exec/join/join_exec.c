@@ -55,6 +55,7 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 	join->wants_rows = plan->counts || plan->jointype == JOIN_LEFT || plan->jointype == JOIN_ANTI;
 	join->wants_matched = plan->jointype == JOIN_SEMI;
 	join->rows = gpb_outer_begin(ExecGetResultType(join->node.child));
+	join->child = gpb_child_rows_begin(join->node.child);
 	join->limit = GPB_FIRST_BATCH;
 	join->window = PG_UINT32_MAX;
 	join->loaded_row = -1;
@@ -170,7 +171,7 @@ read_outer_rows(GpbJoinScan *join)
 	while ((row = gpb_outer_count(join->rows)) < limit &&
 		   gpb_outer_copied(join->rows) < memory)
 	{
-		TupleTableSlot *slot = ExecProcNode(join->node.child);
+		TupleTableSlot *slot = gpb_child_next(join->child);
 
 		if (TupIsNull(slot))
 		{
@@ -499,10 +500,10 @@ exec_join(CustomScanState *css)
 	TupleTableSlot *result = NULL;
 
 	renew_tuple(join);
+	ResetExprContext(css->ss.ps.ps_ExprContext);
 	while (result == NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(css->ss.ps.ps_ExprContext);
 		switch (join->phase)
 		{
 			case GPB_JOIN_LOAD:
@@ -515,10 +516,14 @@ exec_join(CustomScanState *css)
 				break;
 			case GPB_JOIN_ROWS:
 				result = next_row(join);
+				if (result == NULL)
+					ResetExprContext(css->ss.ps.ps_ExprContext);
 				break;
 			case GPB_JOIN_MATCH:
 				join->phase = GPB_JOIN_NEXT;
 				result = join_match(join);
+				if (result == NULL)
+					ResetExprContext(css->ss.ps.ps_ExprContext);
 				break;
 		}
 	}

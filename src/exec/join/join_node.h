@@ -18,6 +18,7 @@
 #include "index/index.h"
 #include "engine/batch.h"
 #include "engine/heap_visit.h"
+#include "exec/common/child_rows.h"
 #include "exec/common/node_shell.h"
 #include "exec/common/outer_cost.h"
 #include "exec/common/outer_rows.h"
@@ -207,6 +208,7 @@ typedef struct GpbJoinScan
 	bool		wants_matched;	/* those with a match, not those without */
 
 	/* a batch: outer rows and, in their order, the keys of those that have one */
+	GpbChildRows *child;
 	GpbOuterRows *rows;
 	bool		outer_done;		/* the outer plan has no more */
 	uint32		limit;			/* rows of the next batch at most */

@@ -8,6 +8,7 @@
 #ifndef GPB_RANGE_AGGREGATE_H
 #define GPB_RANGE_AGGREGATE_H
 
+#include "exec/common/child_rows.h"
 #include "exec/common/kept_rows.h"
 #include "exec/common/node_shell.h"
 #include "exec/common/outer_rows.h"
@@ -119,6 +120,7 @@ typedef struct GpbRangeAggregateScan
 	ExprState  *having;
 
 	/* a batch of outer rows, and the ranges of those that have one, in the rows' order */
+	GpbChildRows *child;
 	GpbOuterRows *rows;
 	bool		outer_done;		/* the outer plan has no more */
 	uint32		limit;			/* rows of the next batch at most */

@@ -108,6 +108,7 @@ begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 	scan->values = gpb_range_values_begin(scan->node.index, range->nconditions, range->conditions,
 										  scan->plan.values, &css->ss.ps);
 	begin_computed(scan);
+	scan->child = gpb_child_rows_begin(scan->node.child);
 	scan->rows = gpb_outer_begin(ExecGetResultType(scan->node.child));
 	scan->limit = GPB_FIRST_BATCH;
 	begin_groups(scan);
@@ -309,7 +310,7 @@ read_outer_rows(GpbRangeAggregateScan *scan, uint32 limit)
 
 		if (row > 0 && row * row_bytes + gpb_outer_copied(scan->rows) > memory)
 			break;
-		slot = ExecProcNode(scan->node.child);
+		slot = gpb_child_next(scan->child);
 		if (TupIsNull(slot))
 		{
 			scan->outer_done = true;

@@ -8,6 +8,7 @@
 #ifndef GPB_SUBQUERY_H
 #define GPB_SUBQUERY_H
 
+#include "exec/common/child_rows.h"
 #include "exec/common/range_totals.h"
 #include "exec/common/node_shell.h"
 #include "exec/common/outer_rows.h"
@@ -116,6 +117,7 @@ typedef struct GpbSubqueryScan
 
 	/* a batch of rows */
 	Bitmapset  *wanted;			/* columns of the child that anything refers to, from 1 on */
+	GpbChildRows *child;
 	GpbOuterRows *rows;
 	bool		answered;		/* by the engine, else by the SubPlans */
 	const char *gave_up;		/* why a program has no answer, so that SubPlans go on; or NULL */

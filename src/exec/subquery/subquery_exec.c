@@ -102,6 +102,7 @@ begin_subquery(CustomScanState *css, EState *estate, int eflags)
 	scan->wanted = gpb_add_columns(NULL, (Node *) plan->scan.plan.targetlist, INDEX_VAR);
 	scan->wanted = gpb_add_columns(scan->wanted, (Node *) plan->scan.plan.qual, INDEX_VAR);
 	scan->wanted = gpb_add_columns(scan->wanted, (Node *) plan->custom_exprs, INDEX_VAR);
+	scan->child = gpb_child_rows_begin(outerPlanState(css));
 	scan->rows = gpb_outer_begin(ExecGetResultType(outerPlanState(css)));
 	gpb_outer_want(scan->rows, scan->wanted);
 	scan->limit = GPB_FIRST_BATCH;
@@ -360,7 +361,7 @@ read_rows(GpbSubqueryScan *scan, uint32 limit)
 
 		if (row > 0 && row * bytes + gpb_outer_copied(scan->rows) > memory)
 			break;
-		slot = ExecProcNode(outerPlanState(scan));
+		slot = gpb_child_next(scan->child);
 		if (TupIsNull(slot))
 		{
 			scan->child_done = true;

@@ -46,8 +46,8 @@ typedef struct GpbRangeClause
 {
 	RestrictInfo *rinfo;
 	GpbRangeCondition condition;	/* column: GPB_NO_KEY_COLUMN if it is none */
-	Expr	   *value;			/* an expression that is not volatile, has no subplan, and no Vars of
-								 * the index's table */
+	Expr	   *value;			/* an expression that is not volatile, has no subplan, and no Vars
+								 * of the index's table */
 } GpbRangeClause;
 
 /* A column behind all of an index's, so that no condition is on a column up to any */

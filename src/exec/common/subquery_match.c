@@ -65,7 +65,8 @@ match_conditions(PlannerInfo *subroot, GpbSubqueryMatch *match, List **ranges, L
 	IndexOptInfo *index = match->index;
 	GpbRowRange *range = &match->range;
 	int			last;
-	GpbRangeClause *clauses = gpb_match_range_clauses(subroot, index, index->indrestrictinfo, &last);
+	GpbRangeClause *clauses =
+		gpb_match_range_clauses(subroot, index, index->indrestrictinfo, &last);
 	int			i;
 
 	*ranges = NIL;

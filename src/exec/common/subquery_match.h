@@ -24,7 +24,9 @@ typedef struct GpbSubqueryMatch
 	List	   *values;			/* what the key is compared with in each condition, over Params */
 	GpbRowRange range;
 
-	/* what a batch costs for the outer rows that it was last priced for, by their number and shape */
+	/*
+	 * what a batch costs for the outer rows that it was last priced for, by their number and shape
+	 */
 	double		priced_rows;
 	int			priced_columns;
 	int			priced_width;

@@ -81,7 +81,9 @@ typedef struct GpbJoinCandidate
 	SpecialJoinInfo *sjinfo;
 	Relids		param_source_rels;	/* as in JoinPathExtraData */
 
-	/* operands of the join's clauses, found by gpb_is_join_by_columns; a set as in plan_columns.h */
+	/*
+	 * operands of the join's clauses, found by gpb_is_join_by_columns; a set as in plan_columns.h
+	 */
 	Bitmapset  *joining;
 
 	/* found by gpb_collect_join_clauses */

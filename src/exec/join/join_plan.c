@@ -85,7 +85,9 @@ joined_order(PlannerInfo *root, const GpbJoinCandidate *candidate, const Path *o
 	return build_join_pathkeys(root, candidate->joinrel, candidate->jointype, outer->pathkeys);
 }
 
-/* Has the join no path already that is cheaper than one of ours, of this price and order, would be? */
+/*
+ * Has the join no path already that is cheaper than one of ours, of this price and order, would be?
+ */
 static bool
 is_worth_it(const GpbJoinCandidate *candidate, const GpbOuterPrice *price, List *order,
 			Path *outer)

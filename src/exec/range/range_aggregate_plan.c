@@ -221,8 +221,8 @@ add_condition(GpbRangeCandidate *candidate, const GpbRangeCondition *condition, 
 }
 
 /*
- * Turn n clauses into conditions of the candidate's plan, on key columns up to "last".  Those on the
- * table alone that are none are added to *filters, all others to *ranges.  Returns NULL, or why
+ * Turn n clauses into conditions of the candidate's plan, on key columns up to "last".  Those on
+ * the table alone that are none are added to *filters, all others to *ranges.  Returns NULL, or why
  * not: a clause that joins is no condition on the key, or one might tell what it saw ahead of a
  * row-level security policy, or belongs above the outer join.
  */

@@ -594,24 +594,24 @@ gpb_count_faults(const GpbRangesJob *job, bool faulted)
 		gpb_atomic_add(&job->counts->faults, (uint64) __popc(lanes));
 }
 
-/* ---- items ---- */
+/* ---- tasks ---- */
 
 /*
- * Find the places of a warp's items, GPB_LEAVES_AT_ONCE at a time, and call visit(place) with each
+ * Find the places of a warp's tasks, GPB_LEAVES_AT_ONCE at a time, and call visit(place) with each
  * that has rows.  Leaves that are not clean become pieces if the pass is the first.  Returns
  * the number of clean leaves.  The whole warp calls, and visits.
  */
 template <typename Visit>
 static __device__ __forceinline__ uint32
-gpb_visit_items(const GpbRangesJob *job, GpbItemRun run, Visit visit)
+gpb_visit_tasks(const GpbRangesJob *job, GpbTaskShare own, Visit visit)
 {
 	uint32		leaves = 0;
-	uint32		i = 0;			/* this lane's item is of the i-th range */
+	uint32		i = 0;			/* this lane's task is of the i-th range */
 
-	for (; run.at < run.end; run.at += GPB_LEAVES_AT_ONCE)
+	for (; own.at < own.end; own.at += GPB_LEAVES_AT_ONCE)
 	{
-		uint64		mine = run.at + gpb_lane();
-		bool		here = gpb_lane() < GPB_LEAVES_AT_ONCE && mine < run.end;
+		uint64		mine = own.at + gpb_lane();
+		bool		here = gpb_lane() < GPB_LEAVES_AT_ONCE && mine < own.end;
 		uint32		from = __shfl_sync(GPB_ALL_LANES, i, 0);
 		uint32		separator = 0;
 		GpbRangePlace place = {};
@@ -619,8 +619,8 @@ gpb_visit_items(const GpbRangesJob *job, GpbItemRun run, Visit visit)
 
 		if (here)
 		{
-			i = gpb_range_of_item(job, mine, from);
-			clean = gpb_place_item(job, mine, i, &separator, &place);
+			i = gpb_range_of_task(job, mine, from);
+			clean = gpb_place_task(job, mine, i, &separator, &place);
 		}
 		if (job->pass.is_first)
 		{

@@ -54,25 +54,25 @@ scatter_pages(GpbImages images, const __grid_constant__ GpbScatter scatter,
 		extent.stamp[at] = epoch;
 }
 
-/* Runs of consecutive blocks, each run within one extent */
-#define GPB_RUNS	240
+/* Spans of consecutive blocks, each span within one extent */
+#define GPB_SPANS	240
 
-struct GpbRuns
+struct GpbSpans
 {
 	uint32		n;
-	uint32		first[GPB_RUNS];
-	uint32		count[GPB_RUNS];
+	uint32		first[GPB_SPANS];
+	uint32		count[GPB_SPANS];
 };
 
-/* Stamp the images of runs of blocks; block r of the grid does run r. */
+/* Stamp the images of spans of blocks; block r of the grid does span r. */
 static __global__ void __launch_bounds__(256)
-stamp_runs(GpbImages images, const __grid_constant__ GpbRuns runs, uint64 epoch)
+stamp_spans(GpbImages images, const __grid_constant__ GpbSpans spans, uint64 epoch)
 {
-	uint32		first = runs.first[blockIdx.x];
+	uint32		first = spans.first[blockIdx.x];
 	uint64	   *stamp = images.extent[first / GPB_EXTENT_PAGES].stamp + first % GPB_EXTENT_PAGES;
 	uint32		i;
 
-	for (i = threadIdx.x; i < runs.count[blockIdx.x]; i += blockDim.x)
+	for (i = threadIdx.x; i < spans.count[blockIdx.x]; i += blockDim.x)
 		stamp[i] = epoch;
 }
 
@@ -315,9 +315,9 @@ note_runs(GpbDeviceMirror *mirror, const char *pages, uint32 n)
 
 /* ---- upload ---- */
 
-/* The length of the run of consecutive blocks, within one extent, with which the list begins */
+/* The length of the span of consecutive blocks, within one extent, with which the list begins */
 static uint32
-run_length(const uint32 *blocks, uint32 n)
+span_length(const uint32 *blocks, uint32 n)
 {
 	uint32		length = 1;
 
@@ -327,7 +327,7 @@ run_length(const uint32 *blocks, uint32 n)
 	return length;
 }
 
-/* How many pages of the list come before its first long run?  At most a batch is counted. */
+/* How many pages of the list come before its first long span?  At most a batch is counted. */
 static uint32
 scattered_length(const uint32 *blocks, uint32 n)
 {
@@ -335,19 +335,19 @@ scattered_length(const uint32 *blocks, uint32 n)
 
 	while (length < n)
 	{
-		uint32		run = run_length(blocks + length, n - length);
+		uint32		span = span_length(blocks + length, n - length);
 
-		if (run >= GPB_RUN_PAGES)
+		if (span >= GPB_SPAN_PAGES)
 			break;
-		length += run;
+		length += span;
 	}
 	return length < GPB_SCATTER_PAGES ? length : GPB_SCATTER_PAGES;
 }
 
-/* Submit the copy of a run of pages straight to its place. */
+/* Submit the copy of a span of pages straight to its place. */
 static GpbDeviceStatus
-upload_run(GpbDevice *device, const GpbDeviceMirror *mirror, uint32 block, uint32 n,
-		   const char *pages)
+upload_span(GpbDevice *device, const GpbDeviceMirror *mirror, uint32 block, uint32 n,
+			const char *pages)
 {
 	char	   *into = mirror->extent[block / GPB_EXTENT_PAGES].page +
 		(size_t) (block % GPB_EXTENT_PAGES) * GPB_PAGE_SIZE;
@@ -385,21 +385,21 @@ upload_scattered(GpbDevice *device, const GpbDeviceMirror *mirror, const uint32 
 					  (const uint4 *) device->staging.data, epoch);
 }
 
-/* Submit the stamping of the runs noted so far, and forget them. */
+/* Submit the stamping of the spans noted so far, and forget them. */
 static GpbDeviceStatus
-flush_runs(GpbDevice *device, const GpbDeviceMirror *mirror, GpbRuns *runs, uint64 epoch)
+flush_spans(GpbDevice *device, const GpbDeviceMirror *mirror, GpbSpans *spans, uint64 epoch)
 {
-	uint32		n = runs->n;
+	uint32		n = spans->n;
 
-	runs->n = 0;
+	spans->n = 0;
 	if (n == 0)
 		return GPB_DEVICE_OK;
-	return gpb_launch(device, "stamp_runs", n, 256, stamp_runs,
-					  gpb_mirror_images(mirror), *runs, epoch);
+	return gpb_launch(device, "stamp_spans", n, 256, stamp_spans,
+					  gpb_mirror_images(mirror), *spans, epoch);
 }
 
 /*
- * Submit the copies of n pages.  Long runs are copied straight to their place.  The pages between
+ * Submit the copies of n pages.  Long spans are copied straight to their place.  The pages between
  * them are copied to staging in one transfer, from where a kernel takes them to their places.
  * The list may name a block twice, but not within one such transfer.
  */
@@ -407,22 +407,22 @@ static GpbDeviceStatus
 upload_pages(GpbDevice *device, GpbDeviceMirror *mirror, uint32 n, const uint32 *blocks,
 			 const char *pages, uint64 epoch)
 {
-	GpbRuns		runs;
+	GpbSpans	spans;
 	uint32		done = 0;
 
-	runs.n = 0;
+	spans.n = 0;
 	while (done < n)
 	{
 		const char *from = pages + (size_t) done * GPB_PAGE_SIZE;
-		uint32		length = run_length(blocks + done, n - done);
+		uint32		length = span_length(blocks + done, n - done);
 
-		if (length >= GPB_RUN_PAGES)
+		if (length >= GPB_SPAN_PAGES)
 		{
-			GPB_TRY(upload_run(device, mirror, blocks[done], length, from));
-			runs.first[runs.n] = blocks[done];
-			runs.count[runs.n] = length;
-			if (++runs.n == GPB_RUNS)
-				GPB_TRY(flush_runs(device, mirror, &runs, epoch));
+			GPB_TRY(upload_span(device, mirror, blocks[done], length, from));
+			spans.first[spans.n] = blocks[done];
+			spans.count[spans.n] = length;
+			if (++spans.n == GPB_SPANS)
+				GPB_TRY(flush_spans(device, mirror, &spans, epoch));
 		}
 		else
 		{
@@ -431,7 +431,7 @@ upload_pages(GpbDevice *device, GpbDeviceMirror *mirror, uint32 n, const uint32 
 		}
 		done += length;
 	}
-	return flush_runs(device, mirror, &runs, epoch);
+	return flush_spans(device, mirror, &spans, epoch);
 }
 
 /* Allocate all memory before anything is copied: an upload that fails here changes no image. */

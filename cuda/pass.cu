@@ -73,5 +73,5 @@ gpb_pass_shape(const GpbPass *pass)
 {
 	if (pass->column[0].float_sum != 0)
 		return GPB_PASS_FLOAT_SUM;
-	return pass->column[1].want != 0 ? GPB_PASS_WIDE : GPB_PASS_NARROW;
+	return pass->column[1].want != 0 ? GPB_PASS_TWO : GPB_PASS_ONE;
 }

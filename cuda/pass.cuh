@@ -44,8 +44,8 @@ struct GpbPass
 /* Which of the kernels does the pass: those of one column, of two, or of a float8 sum? */
 enum GpbPassShape
 {
-	GPB_PASS_NARROW,
-	GPB_PASS_WIDE,
+	GPB_PASS_ONE,
+	GPB_PASS_TWO,
 	GPB_PASS_FLOAT_SUM,
 	GPB_PASS_SHAPES
 };

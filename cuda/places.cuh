@@ -267,18 +267,18 @@ gpb_append_piece(const GpbRangesJob *job, uint32 number, uint32 separator, bool 
 	}
 }
 
-/* ---- items ---- */
+/* ---- tasks ---- */
 
 /* Items [at, end) are this warp's: an equal share of all. */
-struct GpbItemRun
+struct GpbTaskShare
 {
 	uint64		at;
 	uint64		end;
 };
 
-/* How many of all items a warp gets; the last ones get fewer. */
+/* How many of all tasks a warp gets; the last ones get fewer. */
 static __device__ __forceinline__ uint64
-gpb_items_share(uint64 total)
+gpb_tasks_share(uint64 total)
 {
 	uint64		warps = (uint64) gridDim.x * GPB_LEAF_WARPS;
 
@@ -286,53 +286,53 @@ gpb_items_share(uint64 total)
 }
 
 /*
- * The warp's share of the items.  Warps are numbered across blocks first, so that a few items are
+ * The warp's share of the tasks.  Warps are numbered across blocks first, so that a few tasks are
  * spread over all multiprocessors.
  */
-static __device__ __forceinline__ GpbItemRun
-gpb_items_of_warp(uint64 total)
+static __device__ __forceinline__ GpbTaskShare
+gpb_tasks_of_warp(uint64 total)
 {
 	uint64		warp = (uint64) (threadIdx.x / GPB_WARP) * gridDim.x + blockIdx.x;
-	uint64		share = gpb_items_share(total);
-	GpbItemRun	run;
+	uint64		share = gpb_tasks_share(total);
+	GpbTaskShare own;
 
-	run.at = warp * share < total ? warp * share : total;
-	run.end = run.at + share < total ? run.at + share : total;
-	return run;
+	own.at = warp * share < total ? warp * share : total;
+	own.end = own.at + share < total ? own.at + share : total;
+	return own;
 }
 
 /*
  * The share of a warp where those of a block lie next to each other, so that a block sees the same
  * few groups if neighbouring entries have them.
  */
-static __device__ __forceinline__ GpbItemRun
-gpb_items_near_block(uint64 total)
+static __device__ __forceinline__ GpbTaskShare
+gpb_tasks_near_block(uint64 total)
 {
 	uint64		first = total * blockIdx.x / gridDim.x;
 	uint64		n = total * (blockIdx.x + 1) / gridDim.x - first;
 	uint32		warp = threadIdx.x / GPB_WARP;
-	GpbItemRun	run;
+	GpbTaskShare own;
 
-	run.at = first + n * warp / GPB_LEAF_WARPS;
-	run.end = first + n * (warp + 1) / GPB_LEAF_WARPS;
-	return run;
+	own.at = first + n * warp / GPB_LEAF_WARPS;
+	own.end = first + n * (warp + 1) / GPB_LEAF_WARPS;
+	return own;
 }
 
-/* Has no warp of the block anything in its share of gpb_items_near_block()? */
+/* Has no warp of the block anything in its share of gpb_tasks_near_block()? */
 static __device__ __forceinline__ bool
-gpb_block_has_no_items(uint64 total)
+gpb_block_has_no_tasks(uint64 total)
 {
 	return total * blockIdx.x / gridDim.x == total * (blockIdx.x + 1) / gridDim.x;
 }
 
-/* The place in order of the range that an item is of; it is "from" or a later one. */
+/* The place in order of the range that a task is of; it is "from" or a later one. */
 static __device__ __forceinline__ uint32
-gpb_range_of_item(const GpbRangesJob *job, uint64 item, uint32 from)
+gpb_range_of_task(const GpbRangesJob *job, uint64 task, uint32 from)
 {
 	uint64		step = 1;
 	uint64		end;
 
-	while (from + step - 1 < job->n && job->items[from + step - 1] <= item)
+	while (from + step - 1 < job->n && job->tasks[from + step - 1] <= task)
 	{
 		from += (uint32) step;
 		step *= 2;
@@ -342,7 +342,7 @@ gpb_range_of_item(const GpbRangesJob *job, uint64 item, uint32 from)
 	{
 		uint32		mid = (uint32) (from + (end - from) / 2);
 
-		if (job->items[mid] <= item)
+		if (job->tasks[mid] <= task)
 			from = mid + 1;
 		else
 			end = mid;
@@ -351,19 +351,19 @@ gpb_range_of_item(const GpbRangesJob *job, uint64 item, uint32 from)
 }
 
 /*
- * Find the rows of an item of the i-th range, for *place, and its separator; false: the leaf is not
+ * Find the rows of a task of the i-th range, for *place, and its separator; false: the leaf is not
  * clean.
  */
 static __device__ __forceinline__ bool
-gpb_place_item(const GpbRangesJob *job, uint64 item, uint32 i, uint32 *separator,
+gpb_place_task(const GpbRangesJob *job, uint64 task, uint32 i, uint32 *separator,
 			   GpbRangePlace *place)
 {
-	uint64		before = i > 0 ? job->items[i - 1] : 0;
-	bool		begins = item == before;
-	bool		ends = item + 1 == job->items[i];
+	uint64		before = i > 0 ? job->tasks[i - 1] : 0;
+	bool		begins = task == before;
+	bool		ends = task + 1 == job->tasks[i];
 	GpbLeafView leaf;
 
-	*separator = job->first[i] + (uint32) (item - before);
+	*separator = job->first[i] + (uint32) (task - before);
 	leaf = gpb_judge_leaf(job, *separator);
 	if (leaf.page == NULL)
 		return false;

@@ -8,7 +8,7 @@
  * answer lies behind the counts and comes with them; many go straight to where the caller wants
  * them.
  *
- * A list, or the items of a request that lists entries, may turn out longer than the channel's
+ * A list, or the tasks of a request that lists entries, may turn out longer than the channel's
  * memory for it; then finishing enlarges that and runs the kernels again.  By then newer images may
  * have come: their stamps are above the request's epoch, so their leaves are unclean, and any
  * inner image partitions the keys; the answer differs but is as exact.
@@ -39,7 +39,7 @@ struct GpbRangesWork
 	GpbBuffer	ranges;
 	GpbBuffer	more;			/* words of the program's long tables */
 	GpbBuffer	first;			/* see GpbRangesJob */
-	GpbBuffer	items;
+	GpbBuffer	tasks;
 	GpbBuffer	place;
 	GpbBuffer	live;
 	GpbBuffer	answers;		/* of more than one */
@@ -90,7 +90,7 @@ ranges_size(const GpbRangesSpec *spec)
 }
 
 static uint64
-item_capacity(const GpbRangesWork *work)
+task_capacity(const GpbRangesWork *work)
 {
 	uint64		places = work->place.size / sizeof(GpbRangePlace);
 	uint64		lives = work->live.size / sizeof(uint64);
@@ -128,7 +128,7 @@ gpb_ranges_free(GpbDevice *device, GpbChannel *channel)
 	gpb_buffer_free(device, &work->ranges);
 	gpb_buffer_free(device, &work->more);
 	gpb_buffer_free(device, &work->first);
-	gpb_buffer_free(device, &work->items);
+	gpb_buffer_free(device, &work->tasks);
 	gpb_buffer_free(device, &work->place);
 	gpb_buffer_free(device, &work->live);
 	gpb_buffer_free(device, &work->answers);
@@ -148,24 +148,24 @@ gpb_ranges_free(GpbDevice *device, GpbChannel *channel)
 	channel->ranges = NULL;
 }
 
-/* Room for the lists, and, where entries are listed, for so many items */
+/* Room for the lists, and, where entries are listed, for so many tasks */
 static GpbDeviceStatus
 reserve_lists(GpbDevice *device, GpbRangesWork *work, uint64 entries, uint64 pieces,
-			  uint64 items)
+			  uint64 tasks)
 {
 	const GpbProgram *program = &work->spec.program;
 
-	if (program->list_entries && items > 0x7FFFFFFF)
+	if (program->list_entries && tasks > 0x7FFFFFFF)
 		return gpb_refuse(device, "%llu leaves to list entries of are too many for one request",
-						  (unsigned long long) items);
+						  (unsigned long long) tasks);
 	GPB_TRY(gpb_list_reserve(device, &work->entries, entries,
 							 gpb_entry_record_width(&program->layout)));
 	GPB_TRY(gpb_list_reserve(device, &work->pieces, pieces,
 							 gpb_piece_width(program->layout.key_width)));
 	if (!program->list_entries)
 		return GPB_DEVICE_OK;
-	GPB_TRY(gpb_buffer_reserve(device, &work->place, items * sizeof(GpbRangePlace)));
-	return gpb_buffer_reserve(device, &work->live, items * sizeof(uint64));
+	GPB_TRY(gpb_buffer_reserve(device, &work->place, tasks * sizeof(GpbRangePlace)));
+	return gpb_buffer_reserve(device, &work->live, tasks * sizeof(uint64));
 }
 
 /* The most entries that leaves of the mirror's widths have on as many leaves as it has now */
@@ -231,7 +231,7 @@ reserve_many(GpbDevice *device, GpbRangesWork *work)
 	if (!list && !is_total(work) && !has_groups(work))
 		GPB_TRY(gpb_buffer_reserve(device, &work->answers,
 								   (size_t) spec->n * gpb_answer_width(&work->plan.format)));
-	GPB_TRY(gpb_ranges_scan_size(device, spec->n, list ? item_capacity(work) : 0, &scan_size));
+	GPB_TRY(gpb_ranges_scan_size(device, spec->n, list ? task_capacity(work) : 0, &scan_size));
 	return gpb_buffer_reserve(device, &work->scan, scan_size);
 }
 
@@ -258,7 +258,7 @@ reserve_work(GpbDevice *device, GpbRangesWork *work)
 	GPB_TRY(gpb_buffer_reserve(device, &work->counts, counts_size(work)));
 	GPB_TRY(gpb_pinned_reserve(device, &work->counts_host, counts_size(work)));
 	GPB_TRY(gpb_buffer_reserve(device, &work->first, n * sizeof(uint32)));
-	GPB_TRY(gpb_buffer_reserve(device, &work->items, n * sizeof(uint64)));
+	GPB_TRY(gpb_buffer_reserve(device, &work->tasks, n * sizeof(uint64)));
 	GPB_TRY(reserve_groups(device, work));
 	reserve_ranks(device, work);
 	if (is_ordered(work))
@@ -268,7 +268,7 @@ reserve_work(GpbDevice *device, GpbRangesWork *work)
 		GPB_TRY(gpb_buffer_reserve(device, &work->sort.order, n * sizeof(uint32)));
 	}
 	GPB_TRY(reserve_lists(device, work, GPB_RANGE_ENTRY_CAPACITY + listed,
-						  GPB_RANGE_PIECE_CAPACITY, GPB_RANGE_ITEM_CAPACITY + 2 * listed));
+						  GPB_RANGE_PIECE_CAPACITY, GPB_RANGE_TASK_CAPACITY + 2 * listed));
 	return work->single ? GPB_DEVICE_OK : reserve_many(device, work);
 }
 
@@ -297,7 +297,7 @@ make_ranges_job(const GpbRangesWork *work)
 	job.ranges = work->single ? NULL : work->ranges.data;
 	memcpy(job.range, work->range, sizeof(job.range));
 	job.total = is_total(work);
-	job.only_items = spec->program.list_entries || work->plan.program != NULL;
+	job.only_tasks = spec->program.list_entries || work->plan.program != NULL;
 	job.launch = work->launch;
 	job.counts = counts;
 	job.answers = job.total ? (int64 *) (counts + 1) : (int64 *) work->answers.data;
@@ -305,10 +305,10 @@ make_ranges_job(const GpbRangesWork *work)
 	job.entries = gpb_list_view(&work->entries);
 	job.pieces = gpb_list_view(&work->pieces);
 	job.first = (uint32 *) work->first.data;
-	job.items = (uint64 *) work->items.data;
+	job.tasks = (uint64 *) work->tasks.data;
 	job.place = (GpbRangePlace *) work->place.data;
 	job.live = (uint64 *) work->live.data;
-	job.item_capacity = item_capacity(work);
+	job.task_capacity = task_capacity(work);
 	return job;
 }
 
@@ -585,11 +585,11 @@ await_counts(GpbDevice *device, GpbChannel *channel, bool *whole)
 	GPB_TRY(gpb_reader_await(device, channel));
 	*whole = is_void(counts) || (counts->nentries <= gpb_list_capacity(&work->entries) &&
 		counts->nunclean <= gpb_list_capacity(&work->pieces) &&
-		(!work->spec.program.list_entries || counts->nitems <= item_capacity(work)) &&
+		(!work->spec.program.list_entries || counts->ntasks <= task_capacity(work)) &&
 		(!has_groups(work) || counts->ngroups <= work->plan.groups.capacity));
-	if ((is_total(work) || has_groups(work)) && counts->nitems > most_leaves(device))
+	if ((is_total(work) || has_groups(work)) && counts->ntasks > most_leaves(device))
 		return gpb_refuse(device, "%llu leaves are too many for one answer; ask for fewer ranges",
-						  (unsigned long long) counts->nitems);
+						  (unsigned long long) counts->ntasks);
 	return GPB_DEVICE_OK;
 }
 
@@ -646,7 +646,7 @@ run_to_end(GpbDevice *device, GpbChannel *channel)
 	while (!whole)
 	{
 		GPB_TRY(reserve_lists(device, work, counts->nentries, counts->nunclean,
-							  counts->nitems));
+							  counts->ntasks));
 		if (!work->single)
 			GPB_TRY(reserve_many(device, work));
 		if (has_groups(work) && counts->ngroups > work->plan.groups.capacity)

@@ -4,19 +4,19 @@
  *	  A request of ranges as its kernels see it.
  *
  * A range that lies within one leaf is a *place*: a page and the rows of it, found by one thread,
- * read by a few lanes.  One that touches several leaves is cut into *items*, one for
- * each leaf; the items of all such ranges are numbered through, by a prefix sum, and
+ * read by a few lanes.  One that touches several leaves is cut into *tasks*, one for
+ * each leaf; the tasks of all such ranges are numbered through, by a prefix sum, and
  * dealt out to all warps of the device evenly.  So a request is balanced whatever the
  * lengths of its ranges.
  *
  *		ranges	 0			 1	  2					   3	4
  *		leaves	|..a..|		 |b|  |.....c.....|........|...	|d|
  *				 1 leaf			   3 leaves
- *		items			 0 0 0				 3 3 3 ...			(prefix sums: where each begins)
+ *		tasks			 0 0 0				 3 3 3 ...			(prefix sums: where each begins)
  *
- * Where entries are listed, every range is cut into items: then the prefix sum of the items'
+ * Where entries are listed, every range is cut into tasks: then the prefix sum of the tasks'
  * entries is where each entry goes, in the order of ranges and keys, without sorting.  A program
- * with steps, terms or groups has items alone as well: its kernels are for many entries, and a warp
+ * with steps, terms or groups has tasks alone as well: its kernels are for many entries, and a warp
  * that reads few is no worse than a launch more.
  *
  * Which kernels run depends on what was given:
@@ -65,7 +65,7 @@ struct GpbRangesCounts
 	uint64		leaves;
 	uint64		nunclean;
 	uint64		nentries;		/* of the list */
-	uint64		nitems;
+	uint64		ntasks;
 	uint64		ngroups;		/* groups found, with those that there was no room for */
 	uint64		faults;			/* not 0: some step faulted */
 	uint64		unheld;			/* not 0: a narrow sum does not hold some value */
@@ -85,7 +85,7 @@ struct GpbRangesJob : GpbLeafJob
 	const void *ranges;			/* in that form; NULL: there is the one range alone */
 	uint64		range[GPB_RANGE_WORDS]; /* in the form of bounds */
 	bool		total;			/* one answer, over all ranges */
-	bool		only_items;		/* ranges within one leaf are cut into items too */
+	bool		only_tasks;		/* ranges within one leaf are cut into tasks too */
 	const uint32 *order;		/* ranges in the order in which they are done; NULL: as
 								 * numbered.  Arrays of ranges, but answers, follow it. */
 	uint64		launch;			/* its number, see GpbRangesCounts */
@@ -94,11 +94,11 @@ struct GpbRangesJob : GpbLeafJob
 	uint32		words;			/* of an answer */
 	GpbList		entries;		/* GpbRangeEntry */
 	GpbList		pieces;			/* GpbUncleanPiece, or GpbWidePiece */
-	uint32	   *first;			/* of each range that has items, its first separator */
-	uint64	   *items;			/* of each range, how many; then where its last ends */
-	GpbRangePlace *place;		/* of each range; where entries are listed, of each item */
-	uint64	   *live;			/* of each item, its entries; then where its last ends */
-	uint64		item_capacity;
+	uint32	   *first;			/* of each range that has tasks, its first separator */
+	uint64	   *tasks;			/* of each range, how many; then where its last ends */
+	GpbRangePlace *place;		/* of each range; where entries are listed, of each task */
+	uint64	   *live;			/* of each task, its entries; then where its last ends */
+	uint64		task_capacity;
 };
 
 /*
@@ -137,8 +137,8 @@ GpbDeviceStatus gpb_ranges_order(GpbDevice *device, cudaStream_t stream, const G
  */
 GpbDeviceStatus gpb_ranges_run(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job,
 							   const GpbRangesPlan *plan, void *scan, size_t scan_size);
-/* Bytes that prefix sums of n ranges, and of so many items, want to work in */
-GpbDeviceStatus gpb_ranges_scan_size(GpbDevice *device, uint32 n, uint64 items, size_t *size);
+/* Bytes that prefix sums of n ranges, and of so many tasks, want to work in */
+GpbDeviceStatus gpb_ranges_scan_size(GpbDevice *device, uint32 n, uint64 tasks, size_t *size);
 /* Load the kernels and see how many blocks of each fill the device. */
 GpbDeviceStatus gpb_ranges_prepare_kernels(GpbDevice *device);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ranges_columns.cu
- *	  A program that groups by one narrow column, over the items of ranges, without steps: counts
+ *	  A program that groups by one narrow column, over the tasks of ranges, without steps: counts
  *	  and sums of another narrow column, or of the same.
  *
  * What aggregate_groups (ranges_groups.cu) does for any program is much for this one, which is what
@@ -371,16 +371,16 @@ aggregate_columns(const __grid_constant__ GpbRangesJob job,
 				  const __grid_constant__ GpbGroupJob groups)
 {
 	__shared__ Table table;
-	uint64		total = job.items[job.n - 1];
-	GpbItemRun	run = gpb_items_near_block(total);
+	uint64		total = job.tasks[job.n - 1];
+	GpbTaskShare own = gpb_tasks_near_block(total);
 	uint32		leaves;
 
 	if (blockIdx.x == 0 && threadIdx.x == 0)
-		job.counts->nitems = total;
-	if (gpb_block_has_no_items(total))
+		job.counts->ntasks = total;
+	if (gpb_block_has_no_tasks(total))
 		return;
 	init_table(&table);
-	leaves = gpb_visit_items(&job, run, [&](GpbRangePlace place)
+	leaves = gpb_visit_tasks(&job, own, [&](GpbRangePlace place)
 	{
 		add_place<ROW_WIDTH, N>(&job, &groups, &table, place);
 	});

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ranges_groups.cu
- *	  A program with groups, over the items of ranges: each entry that counts is added to its group;
+ *	  A program with groups, over the tasks of ranges: each entry that counts is added to its group;
  *	  see group_rows.cuh.
  *
  *-------------------------------------------------------------------------
@@ -187,18 +187,18 @@ aggregate_groups(const __grid_constant__ GpbRangesJob job,
 {
 	__shared__ uint64 memory[WHERE != IN_ROWS ? sizeof(GpbSharedGroups) / sizeof(uint64) : 1];
 	GpbSharedGroups *shared = (GpbSharedGroups *) memory;
-	uint64		total = job.items[job.n - 1];
+	uint64		total = job.tasks[job.n - 1];
 	bool		faulted = false;
 	uint32		leaves;
 	GpbLaneValues values;
 
 	if (blockIdx.x == 0 && threadIdx.x == 0)
-		job.counts->nitems = total;
-	if (gpb_block_has_no_items(total))
+		job.counts->ntasks = total;
+	if (gpb_block_has_no_tasks(total))
 		return;
 	if (WHERE != IN_ROWS)
 		gpb_init_shared_groups(&groups, shared);
-	leaves = gpb_visit_items(&job, gpb_items_near_block(total), [&](GpbRangePlace place)
+	leaves = gpb_visit_tasks(&job, gpb_tasks_near_block(total), [&](GpbRangePlace place)
 	{
 		GpbLeafView leaf = gpb_view_of_place(place);
 

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * ranges_judged.cu
- *	  A list by a program with steps, or with a limit, over the items of ranges; see program.cuh.
+ *	  A list by a program with steps, or with a limit, over the tasks of ranges; see program.cuh.
  *
  *		begin, rank, (count, choose) often		with a limit: the greatest rank that is listed
- *		place		a warp for each item: its rows, and how many of them are to be listed
+ *		place		a warp for each task: its rows, and how many of them are to be listed
  *		(prefix sum of entries)
- *		list		a warp for each item that has some
+ *		list		a warp for each task that has some
  *
  * An entry is judged by place and by list, which agree.  Nothing is kept of it in between: a warp
  * reads a leaf faster than it would write and read what it found.
@@ -136,13 +136,13 @@ append_ranks(const GpbListJob *list, uint32 wanted, const uint64 *rank)
 /* The ranks of all entries that count for the limit */
 static __global__ void
 __launch_bounds__(GPB_LEAF_THREADS, GPB_PROGRAM_BLOCKS)
-rank_items(const __grid_constant__ GpbRangesJob job, const __grid_constant__ GpbListJob list)
+rank_tasks(const __grid_constant__ GpbRangesJob job, const __grid_constant__ GpbListJob list)
 {
 	GpbLaneValues values;
 	long long	least = gpb_signed_rank(~(uint64) 0);
 	long long	greatest = gpb_signed_rank(0);
 
-	(void) gpb_visit_items(&job, gpb_items_of_warp(job.items[job.n - 1]), [&](GpbRangePlace place)
+	(void) gpb_visit_tasks(&job, gpb_tasks_of_warp(job.tasks[job.n - 1]), [&](GpbRangePlace place)
 	{
 		for (int base = place.from; base < place.to; base += GPB_PROGRAM_ROWS * GPB_WARP)
 		{
@@ -190,21 +190,21 @@ count_listed(const GpbRangesJob *job, const GpbListJob *list, GpbRangePlace plac
 	return listed;
 }
 
-/* Find each item's place, for place[], and how many of its entries are to be listed, for live[]. */
+/* Find each task's place, for place[], and how many of its entries are to be listed, for live[]. */
 static __global__ void
 __launch_bounds__(GPB_LEAF_THREADS, GPB_PROGRAM_BLOCKS)
 place_judged(const __grid_constant__ GpbRangesJob job, const __grid_constant__ GpbListJob list)
 {
-	uint64		total = job.items[job.n - 1];
-	GpbItemRun	run = gpb_items_of_warp(total < job.item_capacity ? total : job.item_capacity);
+	uint64		total = job.tasks[job.n - 1];
+	GpbTaskShare own = gpb_tasks_of_warp(total < job.task_capacity ? total : job.task_capacity);
 	GpbLaneValues values;
 	uint64		leaves = 0;
 	uint32		i = 0;
 
-	for (; run.at < run.end; run.at += GPB_LEAVES_AT_ONCE)
+	for (; own.at < own.end; own.at += GPB_LEAVES_AT_ONCE)
 	{
-		uint64		mine = run.at + gpb_lane();
-		bool		here = gpb_lane() < GPB_LEAVES_AT_ONCE && mine < run.end;
+		uint64		mine = own.at + gpb_lane();
+		bool		here = gpb_lane() < GPB_LEAVES_AT_ONCE && mine < own.end;
 		uint32		from = __shfl_sync(GPB_ALL_LANES, i, 0);
 		uint32		separator = 0;
 		GpbRangePlace place = {};
@@ -213,8 +213,8 @@ place_judged(const __grid_constant__ GpbRangesJob job, const __grid_constant__ G
 
 		if (here)
 		{
-			i = gpb_range_of_item(&job, mine, from);
-			clean = gpb_place_item(&job, mine, i, &separator, &place);
+			i = gpb_range_of_task(&job, mine, from);
+			clean = gpb_place_task(&job, mine, i, &separator, &place);
 		}
 		gpb_append_piece(&job, here ? gpb_number_of(&job, i) : 0, separator, here && !clean);
 		leaves += __popc(__ballot_sync(GPB_ALL_LANES, clean));
@@ -271,24 +271,24 @@ static __global__ void
 __launch_bounds__(GPB_LEAF_THREADS, GPB_PROGRAM_BLOCKS)
 list_judged(const __grid_constant__ GpbRangesJob job, const __grid_constant__ GpbListJob list)
 {
-	uint64		total = job.items[job.n - 1];
-	uint64		items = total < job.item_capacity ? total : job.item_capacity;
-	GpbItemRun	run = gpb_items_of_warp(items);
+	uint64		total = job.tasks[job.n - 1];
+	uint64		tasks = total < job.task_capacity ? total : job.task_capacity;
+	GpbTaskShare own = gpb_tasks_of_warp(tasks);
 	GpbLaneValues values;
 
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 	{
-		job.counts->nitems = total;
-		job.counts->nentries = items > 0 ? job.live[items - 1] : 0;
+		job.counts->ntasks = total;
+		job.counts->nentries = tasks > 0 ? job.live[tasks - 1] : 0;
 	}
-	for (; run.at < run.end; run.at += GPB_WARP)
+	for (; own.at < own.end; own.at += GPB_WARP)
 	{
-		uint64		mine = run.at + gpb_lane();
+		uint64		mine = own.at + gpb_lane();
 		GpbRangePlace place = {};
 		uint64		into = 0;
 		bool		wanted = false;
 
-		if (mine < run.end)
+		if (mine < own.end)
 		{
 			into = mine > 0 ? job.live[mine - 1] : 0;
 			wanted = job.live[mine] > into;
@@ -308,7 +308,7 @@ list_judged(const __grid_constant__ GpbRangesJob job, const __grid_constant__ Gp
 /* ---- launches ---- */
 
 const GpbJudgedKernel GPB_FORM::gpb_judged_kernels[GPB_JUDGED_KERNELS] = {
-	rank_items,
+	rank_tasks,
 	place_judged,
 	list_judged
 };

@@ -3,15 +3,15 @@
  * ranges_list.cu
  *	  The entries of ranges as a list, in order; see ranges.cuh.
  *
- *		place		a thread for each item: its rows, and how many of them count
+ *		place		a thread for each task: its rows, and how many of them count
  *		(prefix sum of entries)
- *		list		eight lanes for each item
+ *		list		eight lanes for each task
  *
  *-------------------------------------------------------------------------
  */
 #include "places.cuh"
 
-#define GPB_LIST_LANES		8	/* for an item to be listed */
+#define GPB_LIST_LANES		8	/* for a task to be listed */
 
 /* ---- place ---- */
 
@@ -34,21 +34,21 @@ count_live(const GpbRangesJob *job, GpbRangePlace place)
 }
 
 /*
- * Find each item's place, for place[], and how many of its entries are to be listed, for live[].
- * Rows are looked at for hints only where the page says that some are set, as list_items does.
+ * Find each task's place, for place[], and how many of its entries are to be listed, for live[].
+ * Rows are looked at for hints only where the page says that some are set, as list_tasks does.
  */
 static __global__ void __launch_bounds__(GPB_LEAF_THREADS, GPB_LEAF_BLOCKS)
-place_items(const __grid_constant__ GpbRangesJob job)
+place_tasks(const __grid_constant__ GpbRangesJob job)
 {
-	uint64		total = job.items[job.n - 1];
-	GpbItemRun	run = gpb_items_of_warp(total < job.item_capacity ? total : job.item_capacity);
+	uint64		total = job.tasks[job.n - 1];
+	GpbTaskShare own = gpb_tasks_of_warp(total < job.task_capacity ? total : job.task_capacity);
 	uint64		leaves = 0;
 	uint32		i = 0;
 
-	for (; run.at < run.end; run.at += GPB_WARP)
+	for (; own.at < own.end; own.at += GPB_WARP)
 	{
-		uint64		mine = run.at + gpb_lane();
-		bool		here = mine < run.end;
+		uint64		mine = own.at + gpb_lane();
+		bool		here = mine < own.end;
 		uint32		from = __shfl_sync(GPB_ALL_LANES, i, 0);
 		uint32		separator = 0;
 		GpbRangePlace place = {};
@@ -57,8 +57,8 @@ place_items(const __grid_constant__ GpbRangesJob job)
 
 		if (here)
 		{
-			i = gpb_range_of_item(&job, mine, from);
-			clean = gpb_place_item(&job, mine, i, &separator, &place);
+			i = gpb_range_of_task(&job, mine, from);
+			clean = gpb_place_task(&job, mine, i, &separator, &place);
 		}
 		gpb_append_piece(&job, here ? gpb_number_of(&job, i) : 0, separator, here && !clean);
 		leaves += __popc(__ballot_sync(GPB_ALL_LANES, clean));
@@ -87,27 +87,27 @@ place_items(const __grid_constant__ GpbRangesJob job)
 /* ---- list ---- */
 
 static __global__ void __launch_bounds__(GPB_LEAF_THREADS, GPB_LEAF_BLOCKS)
-list_items(const __grid_constant__ GpbRangesJob job)
+list_tasks(const __grid_constant__ GpbRangesJob job)
 {
-	uint64		total = job.items[job.n - 1];
-	uint64		items = total < job.item_capacity ? total : job.item_capacity;
-	GpbItemRun	run = gpb_items_of_warp(items);
+	uint64		total = job.tasks[job.n - 1];
+	uint64		tasks = total < job.task_capacity ? total : job.task_capacity;
+	GpbTaskShare own = gpb_tasks_of_warp(tasks);
 	int			group = gpb_lane() / GPB_LIST_LANES;
 	int			lane = gpb_lane() % GPB_LIST_LANES;
 
 	if (blockIdx.x == 0 && threadIdx.x == 0)
 	{
-		job.counts->nitems = total;
-		job.counts->nentries = items > 0 ? job.live[items - 1] : 0;
+		job.counts->ntasks = total;
+		job.counts->nentries = tasks > 0 ? job.live[tasks - 1] : 0;
 	}
-	for (; run.at < run.end; run.at += GPB_WARP / GPB_LIST_LANES)
+	for (; own.at < own.end; own.at += GPB_WARP / GPB_LIST_LANES)
 	{
-		uint64		mine = run.at + group;
+		uint64		mine = own.at + group;
 		GpbRangePlace place = {};
 		uint64		into = 0;
 		bool		hints = false;
 
-		if (mine < run.end)
+		if (mine < own.end)
 		{
 			place = job.place[mine];
 			into = mine > 0 ? job.live[mine - 1] : 0;
@@ -135,6 +135,6 @@ list_items(const __grid_constant__ GpbRangesJob job)
 }
 
 const GpbRangesKernel GPB_FORM::gpb_list_kernels[GPB_LIST_KERNELS] = {
-	place_items,
-	list_items
+	place_tasks,
+	list_tasks
 };

@@ -63,7 +63,7 @@ clear_answer(const GpbAnswerFormat *format, int64 *answer)
 		clear_column(&format->column[threadIdx.x], answer);
 }
 
-/* Note the leaves of the single range, which end before separator "end", as its items. */
+/* Note the leaves of the single range, which end before separator "end", as its tasks. */
 static __device__ void
 note_leaves(const GpbRangesJob *job, uint32 end)
 {
@@ -71,7 +71,7 @@ note_leaves(const GpbRangesJob *job, uint32 end)
 	bool		is_empty = !gpb_bound_less(range.lo, range.hi);
 	uint32		first = job->first[0];
 
-	job->items[0] = is_empty || job->separators.n == 0 ? 0 : end - first;
+	job->tasks[0] = is_empty || job->separators.n == 0 ? 0 : end - first;
 	if (is_empty || job->separators.n > 0)
 		return;
 	job->counts->nunclean = 1;
@@ -121,7 +121,7 @@ prepare_ranges(const __grid_constant__ GpbRangesJob job,
 		job.counts->leaves = 0;
 		job.counts->nunclean = 0;
 		job.counts->nentries = 0;
-		job.counts->nitems = 0;
+		job.counts->ntasks = 0;
 		job.counts->ngroups = 0;
 		job.counts->faults = 0;
 		job.counts->unheld = 0;
@@ -147,7 +147,7 @@ store_empty_answer(const GpbRangesJob *job, const GpbAnswerFormat *format, uint3
 		clear_column(&format->column[c], answer);
 }
 
-/* What one thread finds about its range; job->first and job->items have the rest. */
+/* What one thread finds about its range; job->first and job->tasks have the rest. */
 struct Located
 {
 	bool		clean;			/* place is in a clean leaf */
@@ -167,7 +167,7 @@ locate_range(const GpbRangesJob *job, uint32 i, uint32 number, Located *located)
 	uint32		first;
 	GpbLeafView leaf;
 
-	job->items[i] = 0;
+	job->tasks[i] = 0;
 	if (!gpb_bound_less(range.lo, range.hi))
 		return;
 	if (separators->n == 0)
@@ -178,12 +178,12 @@ locate_range(const GpbRangesJob *job, uint32 i, uint32 number, Located *located)
 	}
 	first = gpb_last_separator(&job->tree, separators, range.lo);
 	job->first[i] = first;
-	if (job->only_items ||
+	if (job->only_tasks ||
 		gpb_bound_less(gpb_leaf_limit(separators, first), range.hi))
 	{
 		uint32		last = gpb_gallop_separators(separators, first, range.hi, false);
 
-		job->items[i] = (uint64) last - first + 1;
+		job->tasks[i] = (uint64) last - first + 1;
 		return;
 	}
 	leaf = gpb_judge_leaf(job, first);
@@ -196,7 +196,7 @@ locate_range(const GpbRangesJob *job, uint32 i, uint32 number, Located *located)
 /*
  * Find out where each range is.  Where each has an answer of its own, one that no other kernel will
  * store is made empty here: nothing of the range is in a clean leaf, or its answer is added up
- * from items.
+ * from tasks.
  */
 static __global__ void __launch_bounds__(GPB_LEAF_THREADS)
 locate_ranges(const __grid_constant__ GpbRangesJob job,

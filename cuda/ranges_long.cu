@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ranges_long.cu
- *	  A pass over the items of ranges that touch several leaves, and over a single range; see
+ *	  A pass over the tasks of ranges that touch several leaves, and over a single range; see
  *	  ranges.cuh.
  *
  *-------------------------------------------------------------------------
@@ -9,7 +9,7 @@
 #include "places.cuh"
 
 /*
- * The grid fills the device, and each warp has an equal share of all items.  It takes them several
+ * The grid fills the device, and each warp has an equal share of all tasks.  It takes them several
  * at a time: a lane for each judges the leaf and finds its rows, then all lanes read them together.
  */
 template <int ROW_WIDTH, int N, bool FLOAT_SUM>
@@ -18,25 +18,25 @@ __launch_bounds__(GPB_LEAF_THREADS, gpb_blocks_at_once(GPB_LEAF_BLOCKS, N, FLOAT
 aggregate_long(const __grid_constant__ GpbRangesJob job)
 {
 	__shared__ GpbBlockTally<N> block;
-	uint64		total = job.items[job.n - 1];
-	GpbItemRun	run = gpb_items_of_warp(total);
+	uint64		total = job.tasks[job.n - 1];
+	GpbTaskShare own = gpb_tasks_of_warp(total);
 	GpbTally<N, FLOAT_SUM> tally;
 	GpbFloatSum *sum = FLOAT_SUM ? &block.sum : NULL;
 	uint32		number = 0;		/* of the range that is read */
 	uint32		leaves = 0;
-	uint32		i = 0;			/* this lane's item is of the i-th range */
+	uint32		i = 0;			/* this lane's task is of the i-th range */
 
 	if (blockIdx.x == 0 && threadIdx.x == 0)
-		job.counts->nitems = total;
-	if (blockIdx.x * gpb_items_share(total) >= total)
+		job.counts->ntasks = total;
+	if (blockIdx.x * gpb_tasks_share(total) >= total)
 		return;					/* nothing for any warp of this block */
 	gpb_tally_init(&tally);
 	if (FLOAT_SUM && job.total)
 		gpb_block_sum_init(&block.sum);
-	for (; run.at < run.end; run.at += GPB_LEAVES_AT_ONCE)
+	for (; own.at < own.end; own.at += GPB_LEAVES_AT_ONCE)
 	{
-		uint64		mine = run.at + gpb_lane();
-		bool		here = gpb_lane() < GPB_LEAVES_AT_ONCE && mine < run.end;
+		uint64		mine = own.at + gpb_lane();
+		bool		here = gpb_lane() < GPB_LEAVES_AT_ONCE && mine < own.end;
 		uint32		from = __shfl_sync(GPB_ALL_LANES, i, 0);
 		uint32		separator = 0;
 		GpbRangePlace place = {};
@@ -44,8 +44,8 @@ aggregate_long(const __grid_constant__ GpbRangesJob job)
 
 		if (here)
 		{
-			i = gpb_range_of_item(&job, mine, from);
-			clean = gpb_place_item(&job, mine, i, &separator, &place);
+			i = gpb_range_of_task(&job, mine, from);
+			clean = gpb_place_task(&job, mine, i, &separator, &place);
 		}
 		if (job.pass.is_first)
 		{

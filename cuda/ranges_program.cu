@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * ranges_program.cu
- *	  A pass of a program with steps or terms, without groups, over the items of ranges; see
+ *	  A pass of a program with steps or terms, without groups, over the tasks of ranges; see
  *	  program.cuh.
  *
  *-------------------------------------------------------------------------
@@ -238,22 +238,22 @@ aggregate_program(const __grid_constant__ GpbRangesJob job,
 				  const __grid_constant__ GpbProgramPass pass)
 {
 	__shared__ GpbBlockTally<N> block;
-	uint64		total = job.items[job.n - 1];
+	uint64		total = job.tasks[job.n - 1];
 	uint32		number = 0;		/* of the range that is read */
 	uint32		leaves;
 	State<N, FLOAT_SUM> state;
 	GpbLaneValues values;
 
 	if (blockIdx.x == 0 && threadIdx.x == 0)
-		job.counts->nitems = total;
-	if (blockIdx.x * gpb_items_share(total) >= total)
+		job.counts->ntasks = total;
+	if (blockIdx.x * gpb_tasks_share(total) >= total)
 		return;					/* nothing for any warp of this block */
 	init_state(&state);
 	state.faulted = false;
 	state.sum = FLOAT_SUM ? &block.sum : NULL;
 	if (FLOAT_SUM && job.total)
 		gpb_block_sum_init(&block.sum);
-	leaves = gpb_visit_items(&job, gpb_items_of_warp(total), [&](GpbRangePlace place)
+	leaves = gpb_visit_tasks(&job, gpb_tasks_of_warp(total), [&](GpbRangePlace place)
 	{
 		GpbLeafView leaf = gpb_view_of_place(place);
 

@@ -135,16 +135,16 @@ prefix_sum(void *scan, size_t *scan_size, uint64 *sums, uint64 n, cudaStream_t s
 }
 
 GpbDeviceStatus
-gpb_ranges_scan_size(GpbDevice *device, uint32 n, uint64 items, size_t *size)
+gpb_ranges_scan_size(GpbDevice *device, uint32 n, uint64 tasks, size_t *size)
 {
-	size_t		of_items = 0;
+	size_t		of_tasks = 0;
 
 	*size = 0;
 	GPB_TRY(gpb_check(device, prefix_sum(NULL, size, NULL, n, NULL), "planning a prefix sum"));
-	GPB_TRY(gpb_check(device, prefix_sum(NULL, &of_items, NULL, items, NULL),
+	GPB_TRY(gpb_check(device, prefix_sum(NULL, &of_tasks, NULL, tasks, NULL),
 					  "planning a prefix sum"));
-	if (of_items > *size)
-		*size = of_items;
+	if (of_tasks > *size)
+		*size = of_tasks;
 	return GPB_DEVICE_OK;
 }
 
@@ -169,7 +169,7 @@ short_grid(const GpbRangesJob *job, uint32 blocks)
 	return job->total && all > blocks ? blocks : all;
 }
 
-/* A single range has items, which were found with it, and no places. */
+/* A single range has tasks, which were found with it, and no places. */
 static GpbDeviceStatus
 run_pass(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job)
 {
@@ -283,7 +283,7 @@ run_limit(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 
 	ranked.pass.is_first = false;	/* pieces are place's to append */
 	GPB_TRY(gpb_begin_ranks_launch(device, stream, list));
-	GPB_TRY(gpb_launch_on(device, stream, "rank_items", blocks, GPB_LEAF_THREADS,
+	GPB_TRY(gpb_launch_on(device, stream, "rank_tasks", blocks, GPB_LEAF_THREADS,
 						  kernels_of(job)->judged[0], ranked, *list));
 	return gpb_choose_rank_launch(device, stream, list, blocks);
 }
@@ -298,20 +298,20 @@ run_lists(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 
 	if (plan->judges && plan->list.limited)
 		GPB_TRY(run_limit(device, stream, job, &plan->list));
-	/* the sum runs over all items there is room for */
-	GPB_TRY_CUDA(device, cudaMemsetAsync(job->live, 0, job->item_capacity * sizeof(uint64),
+	/* the sum runs over all tasks there is room for */
+	GPB_TRY_CUDA(device, cudaMemsetAsync(job->live, 0, job->task_capacity * sizeof(uint64),
 										 stream));
 	GPB_TRY(plan->judges ?
 			gpb_launch_on(device, stream, "place_judged", judged_blocks[1], GPB_LEAF_THREADS,
 						  kernels->judged[1], *job, plan->list) :
-			gpb_launch_on(device, stream, "place_items", blocks[0], GPB_LEAF_THREADS,
+			gpb_launch_on(device, stream, "place_tasks", blocks[0], GPB_LEAF_THREADS,
 						  kernels->list[0], *job));
-	GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->live, job->item_capacity,
+	GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->live, job->task_capacity,
 										 stream), "prefix sum of entries"));
 	if (plan->judges)
 		return gpb_launch_on(device, stream, "list_judged", judged_blocks[2], GPB_LEAF_THREADS,
 							 kernels->judged[2], *job, plan->list);
-	return gpb_launch_on(device, stream, "list_items", blocks[1], GPB_LEAF_THREADS,
+	return gpb_launch_on(device, stream, "list_tasks", blocks[1], GPB_LEAF_THREADS,
 						 kernels->list[1], *job);
 }
 
@@ -334,8 +334,8 @@ gpb_ranges_run(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job,
 												 (size_t) job->n * gpb_answer_width(format),
 												 stream));
 		GPB_TRY(kernels_of(job)->locate(device, stream, job, format));
-		GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->items, job->n, stream),
-						  "prefix sum of items"));
+		GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->tasks, job->n, stream),
+						  "prefix sum of tasks"));
 	}
 	if (job->pass.list_entries)
 		return run_lists(device, stream, job, plan, scan, scan_size);

@@ -37,7 +37,7 @@ struct GpbSearchWork
 GpbSorting	gpb_near_sorting = GPB_SORT_MAY;
 
 /* One launch of a batch */
-struct SearchRun
+struct SearchState
 {
 	GpbDevice  *device;
 	GpbDeviceMirror *mirror;
@@ -149,13 +149,13 @@ is_direct(const GpbDevice *device, const GpbSearchSpec *spec, int key_width, uin
 
 /* Submit the one kernel that searches keys where they lie. */
 static GpbDeviceStatus
-search_direct(const SearchRun *run)
+search_direct(const SearchState *state)
 {
-	const GpbSearchSpec *spec = run->spec;
+	const GpbSearchSpec *spec = state->spec;
 	GpbBatchJob job;
 
 	memset(&job, 0, sizeof(job));
-	job.tree = gpb_mirror_tree(run->mirror);
+	job.tree = gpb_mirror_tree(state->mirror);
 	job.or_equal = spec->bound == GPB_SEARCH_UPPER;
 	for (uint32 i = 0; i < spec->npieces; i++)
 	{
@@ -166,8 +166,8 @@ search_direct(const SearchRun *run)
 		job.piece[job.npieces].n = spec->piece[i].n;
 		job.npieces++;
 	}
-	return gpb_groups_launch(run->device, run->work->pipeline[0].stream, &job,
-							 gpb_choose_group(run->profile));
+	return gpb_groups_launch(state->device, state->work->pipeline[0].stream, &job,
+							 gpb_choose_group(state->profile));
 }
 
 /* ---- chunks ---- */
@@ -209,21 +209,21 @@ static GpbDeviceStatus (*const positions_launch[GPB_KERNEL_FORMS]) (GpbDevice *,
 
 /* Submit the search for the positions of a chunk's keys, whose separators have been found. */
 static GpbDeviceStatus
-find_chunk_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearchBatch *batch)
+find_chunk_positions(const SearchState *state, GpbPipeline *pipeline, const GpbSearchBatch *batch)
 {
 	GpbLeafJob	job;
 	GpbPositions positions;
 
 	memset(&job, 0, sizeof(job));
-	job.epoch = run->spec->epoch;
-	job.separators = gpb_mirror_separators(run->mirror);
-	job.images = gpb_mirror_images(run->mirror);
-	job.changed = run->any_changed ? (const uint32 *) run->work->changed.data : NULL;
-	job.changed_blocks = run->nblocks;
-	job.key_width = run->mirror->layout.key_width;
-	job.row_width = run->mirror->layout.row_width;
-	job.layout_flags = run->mirror->layout.flags;
-	job.runs = run->mirror->has_runs;
+	job.epoch = state->spec->epoch;
+	job.separators = gpb_mirror_separators(state->mirror);
+	job.images = gpb_mirror_images(state->mirror);
+	job.changed = state->any_changed ? (const uint32 *) state->work->changed.data : NULL;
+	job.changed_blocks = state->nblocks;
+	job.key_width = state->mirror->layout.key_width;
+	job.row_width = state->mirror->layout.row_width;
+	job.layout_flags = state->mirror->layout.flags;
+	job.runs = state->mirror->has_runs;
 
 	memset(&positions, 0, sizeof(positions));
 	positions.keys = batch->keys;
@@ -236,33 +236,33 @@ find_chunk_positions(const SearchRun *run, GpbPipeline *pipeline, const GpbSearc
 	positions.leaf = (uint32 *) pipeline->leaves.data;
 	positions.position = (uint16_t *) pipeline->positions.data;
 	positions.n = batch->n;
-	positions.bound = run->spec->bound;
-	return positions_launch[gpb_kernel_form(job.key_width, job.runs)] (run->device,
+	positions.bound = state->spec->bound;
+	return positions_launch[gpb_kernel_form(job.key_width, job.runs)] (state->device,
 																		pipeline->stream, &job,
 																		&positions);
 }
 
 /* Submit the search for n keys of the piece from "first" on, to the pipeline whose turn it is. */
 static GpbDeviceStatus
-search_chunk(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 n)
+search_chunk(SearchState *state, const GpbSearchPiece *piece, uint32 first, uint32 n)
 {
-	GpbDevice  *device = run->device;
-	GpbPipeline *pipeline = &run->work->pipeline[run->turn++ % GPB_PIPELINES];
-	int			width = run->mirror->layout.key_width;
+	GpbDevice  *device = state->device;
+	GpbPipeline *pipeline = &state->work->pipeline[state->turn++ % GPB_PIPELINES];
+	int			width = state->mirror->layout.key_width;
 	GpbSearchBatch batch;
 
 	GPB_TRY(reserve_pipeline(device, pipeline, n, width));
 	memset(&batch, 0, sizeof(batch));
-	batch.tree = gpb_mirror_tree(run->mirror);
-	batch.profile = run->profile;
+	batch.tree = gpb_mirror_tree(state->mirror);
+	batch.profile = state->profile;
 	batch.keys = pipeline->keys.data;
 	batch.n = n;
-	batch.order = run->spec->order;
-	batch.or_equal = run->spec->bound == GPB_SEARCH_UPPER;
+	batch.order = state->spec->order;
+	batch.or_equal = state->spec->bound == GPB_SEARCH_UPPER;
 	batch.slots = piece->position != NULL;
-	batch.together = run->spec->ascending;
+	batch.together = state->spec->ascending;
 	/* in input order, sorting would save nothing: the transfer takes longer than the search */
-	batch.sorting = run->spec->ascending || batch.order == GPB_ORDER_INPUT ? GPB_SORT_NEVER :
+	batch.sorting = state->spec->ascending || batch.order == GPB_ORDER_INPUT ? GPB_SORT_NEVER :
 		batch.order == GPB_ORDER_KEY ? GPB_SORT_ALWAYS : gpb_near_sorting;
 	batch.result = (uint32 *) (batch.slots ? pipeline->slots.data : pipeline->leaves.data);
 	batch.permutation = (uint32 *) pipeline->permutation.data;
@@ -272,7 +272,7 @@ search_chunk(SearchRun *run, const GpbSearchPiece *piece, uint32 first, uint32 n
 	GPB_TRY(gpb_search_batch_run(device, pipeline, &batch));
 	if (piece->position != NULL)
 	{
-		GPB_TRY(find_chunk_positions(run, pipeline, &batch));
+		GPB_TRY(find_chunk_positions(state, pipeline, &batch));
 		GPB_TRY(copy_out(device, pipeline, piece->position + first, pipeline->positions.data,
 						 (size_t) n * sizeof(uint16_t)));
 	}
@@ -298,22 +298,22 @@ chunk_keys(const GpbDevice *device, uint32 n)
 
 /* Submit a piece, in chunks; as one chunk where its results are to be in sorted order. */
 static GpbDeviceStatus
-search_piece(SearchRun *run, const GpbSearchPiece *piece)
+search_piece(SearchState *state, const GpbSearchPiece *piece)
 {
-	uint32		most = chunk_keys(run->device, piece->n);
+	uint32		most = chunk_keys(state->device, piece->n);
 	uint32		n;
 
-	if (run->spec->order != GPB_ORDER_INPUT)
+	if (state->spec->order != GPB_ORDER_INPUT)
 	{
 		if (piece->n > GPB_SORT_AT_ONCE)
-			return gpb_refuse(run->device, "%u keys are too many to be put in order at once",
+			return gpb_refuse(state->device, "%u keys are too many to be put in order at once",
 							  piece->n);
-		return search_chunk(run, piece, 0, piece->n);
+		return search_chunk(state, piece, 0, piece->n);
 	}
 	for (uint32 first = 0; first < piece->n; first += n)
 	{
 		n = piece->n - first < most ? piece->n - first : most;
-		GPB_TRY(search_chunk(run, piece, first, n));
+		GPB_TRY(search_chunk(state, piece, first, n));
 	}
 	return GPB_DEVICE_OK;
 }
@@ -322,18 +322,18 @@ search_piece(SearchRun *run, const GpbSearchPiece *piece)
 
 /* Submit the copy of the changed map, which tells clean leaves. */
 static GpbDeviceStatus
-submit_changed(SearchRun *run, const uint32 *changed)
+submit_changed(SearchState *state, const uint32 *changed)
 {
-	GpbSearchWork *work = run->work;
-	size_t		size = ((size_t) run->nblocks + 31) / 32 * sizeof(uint32);
+	GpbSearchWork *work = state->work;
+	size_t		size = ((size_t) state->nblocks + 31) / 32 * sizeof(uint32);
 
-	run->any_changed = changed != NULL && size > 0;
-	if (!run->any_changed)
+	state->any_changed = changed != NULL && size > 0;
+	if (!state->any_changed)
 		return GPB_DEVICE_OK;
-	GPB_TRY(gpb_pinned_reserve(run->device, &work->changed_host, size));
-	GPB_TRY(gpb_buffer_reserve(run->device, &work->changed, size));
+	GPB_TRY(gpb_pinned_reserve(state->device, &work->changed_host, size));
+	GPB_TRY(gpb_buffer_reserve(state->device, &work->changed, size));
 	memcpy(work->changed_host.data, changed, size);
-	return copy_in(run->device, &work->pipeline[0], work->changed.data, work->changed_host.data,
+	return copy_in(state->device, &work->pipeline[0], work->changed.data, work->changed_host.data,
 				   size);
 }
 
@@ -373,27 +373,27 @@ join_pipelines(GpbDevice *device, GpbChannel *channel)
 }
 
 static GpbDeviceStatus
-submit_pieces(SearchRun *run, GpbChannel *channel, const uint32 *changed)
+submit_pieces(SearchState *state, GpbChannel *channel, const uint32 *changed)
 {
-	GpbSearchWork *work = run->work;
+	GpbSearchWork *work = state->work;
 	uint64		total = 0;
 	GpbDeviceStatus status = GPB_DEVICE_OK;
 	GpbDeviceStatus joined;
 	uint32		i;
 
-	for (i = 0; i < run->spec->npieces; i++)
-		total += run->spec->piece[i].n;
+	for (i = 0; i < state->spec->npieces; i++)
+		total += state->spec->piece[i].n;
 	if (total == 0)
 		return GPB_DEVICE_OK;
-	if (is_direct(run->device, run->spec, run->mirror->layout.key_width, total))
-		return search_direct(run);
-	if (run->spec->piece[0].position != NULL)
-		GPB_TRY(submit_changed(run, changed));
-	GPB_TRY(fork_pipelines(run->device, work));
-	for (i = 0; i < run->spec->npieces && status == GPB_DEVICE_OK; i++)
-		status = search_piece(run, &run->spec->piece[i]);
+	if (is_direct(state->device, state->spec, state->mirror->layout.key_width, total))
+		return search_direct(state);
+	if (state->spec->piece[0].position != NULL)
+		GPB_TRY(submit_changed(state, changed));
+	GPB_TRY(fork_pipelines(state->device, work));
+	for (i = 0; i < state->spec->npieces && status == GPB_DEVICE_OK; i++)
+		status = search_piece(state, &state->spec->piece[i]);
 	/* also after a failure: what was submitted must end before the caller has its arrays back */
-	joined = join_pipelines(run->device, channel);
+	joined = join_pipelines(state->device, channel);
 	return status != GPB_DEVICE_OK ? status : joined;
 }
 
@@ -402,7 +402,7 @@ gpb_cuda_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
 					   const GpbSearchSpec *spec, const uint32 *changed, uint32 nblocks)
 {
 	GpbChannel *channel = &device->channel[number];
-	SearchRun	run;
+	SearchState state;
 	GpbDeviceStatus ended;
 
 	GPB_ENTER(device);
@@ -412,20 +412,20 @@ gpb_cuda_search_launch(GpbDevice *device, GpbDeviceMirror *mirror, int number,
 		(spec->npieces > 1 && spec->order != GPB_ORDER_INPUT))
 		return gpb_refuse(device, "too many pieces in a batch of searches");
 	GPB_TRY(open_work(device, channel));
-	memset(&run, 0, sizeof(run));
-	run.device = device;
-	run.mirror = mirror;
-	run.work = channel->search;
-	run.spec = spec;
-	run.nblocks = nblocks;
-	GPB_TRY(gpb_mirror_profile(device, mirror, &run.profile));
+	memset(&state, 0, sizeof(state));
+	state.device = device;
+	state.mirror = mirror;
+	state.work = channel->search;
+	state.spec = spec;
+	state.nblocks = nblocks;
+	GPB_TRY(gpb_mirror_profile(device, mirror, &state.profile));
 	GPB_TRY(gpb_reader_begin(device, channel));
-	run.work->outcome = submit_pieces(&run, channel, changed);
-	run.work->launched = true;
+	state.work->outcome = submit_pieces(&state, channel, changed);
+	state.work->launched = true;
 	ended = gpb_reader_end(device, channel);
-	if (run.work->outcome == GPB_DEVICE_OK)
-		run.work->outcome = ended;
-	if (run.work->outcome != GPB_DEVICE_OK)
+	if (state.work->outcome == GPB_DEVICE_OK)
+		state.work->outcome = ended;
+	if (state.work->outcome != GPB_DEVICE_OK)
 		return gpb_cuda_search_finish(device, number);
 	return GPB_DEVICE_OK;
 }

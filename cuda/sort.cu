@@ -33,7 +33,7 @@
 struct GpbSortWork
 {
 	GpbSortFormat format;
-	GpbSortRuns runs;
+	GpbSortedRuns runs;
 	GpbBuffer	record;			/* in the order in which they came */
 	GpbBuffer	number;			/* of records, in runs */
 	GpbBuffer	spare;			/* as many numbers */
@@ -283,7 +283,7 @@ sort_by(GpbDevice *device, cudaStream_t stream, GpbSortWork *work, int word,
 static GpbDeviceStatus
 merge_last(GpbDevice *device, cudaStream_t stream, GpbSortWork *work)
 {
-	uint32		begin = gpb_runs_pair(&work->runs);
+	uint32		begin = gpb_sorted_runs_pair(&work->runs);
 	uint32		n = (uint32) (work->runs.records - begin);
 	uint32		nsplits = splits_of(n);
 	uint32	   *number = (uint32 *) work->number.data + begin;
@@ -302,15 +302,15 @@ merge_last(GpbDevice *device, cudaStream_t stream, GpbSortWork *work)
 	GPB_TRY(gpb_check(device, cudaMemcpyAsync(number, merged, n * sizeof(uint32),
 											  cudaMemcpyDeviceToDevice, stream),
 					  "copying a run"));
-	gpb_runs_merged(&work->runs);
+	gpb_sorted_runs_merged(&work->runs);
 	return GPB_DEVICE_OK;
 }
 
-/* Submit the merges that are due; see gpb_runs_merge_due(). */
+/* Submit the merges that are due; see gpb_sorted_runs_merge_due(). */
 static GpbDeviceStatus
 merge(GpbDevice *device, cudaStream_t stream, GpbSortWork *work, bool all)
 {
-	while (gpb_runs_merge_due(&work->runs, all))
+	while (gpb_sorted_runs_merge_due(&work->runs, all))
 		GPB_TRY(merge_last(device, stream, work));
 	return GPB_DEVICE_OK;
 }
@@ -335,7 +335,7 @@ submit_add(GpbDevice *device, cudaStream_t stream, GpbSortWork *work, const void
 	GPB_TRY(gpb_number_keys(device, stream, first, n, number[words % 2]));
 	for (int w = words - 1; w >= 0; w--)
 		GPB_TRY(sort_by(device, stream, work, w, number[(w + 1) % 2], number[w % 2], n));
-	gpb_runs_add(&work->runs, n);
+	gpb_sorted_runs_add(&work->runs, n);
 	return merge(device, stream, work, false);
 }
 

@@ -47,7 +47,7 @@
 #else
 #define GPB_SHORT_BLOCKS		5
 #endif
-#define GPB_LEAF_BLOCKS_WIDE	3
+#define GPB_LEAF_BLOCKS_TWO	3
 #define GPB_LEAF_BLOCKS_FLOAT	2
 
 /* Lanes for a range within one leaf, and the ranges that a block has at once */
@@ -58,7 +58,7 @@
 static constexpr int
 gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 {
-	return float_sum ? GPB_LEAF_BLOCKS_FLOAT : columns > 1 ? GPB_LEAF_BLOCKS_WIDE : blocks;
+	return float_sum ? GPB_LEAF_BLOCKS_FLOAT : columns > 1 ? GPB_LEAF_BLOCKS_TWO : blocks;
 }
 
 /*
@@ -151,14 +151,14 @@ gpb_blocks_at_once(int blocks, int columns, bool float_sum)
 #define GPB_SCATTER_PAGES		960
 
 /* From so many consecutive pages on they are copied straight to their place. */
-#define GPB_RUN_PAGES			64
+#define GPB_SPAN_PAGES			64
 
 /* ---- ranges ---- */
 
-/* Room that a channel's lists have at first, and its items where entries are listed */
+/* Room that a channel's lists have at first, and its tasks where entries are listed */
 #define GPB_RANGE_ENTRY_CAPACITY	16384
 #define GPB_RANGE_PIECE_CAPACITY	4096
-#define GPB_RANGE_ITEM_CAPACITY		4096
+#define GPB_RANGE_TASK_CAPACITY		4096
 
 /* The most ranks that the last entry of a limited list is looked for among: 32 MB */
 #define GPB_RANKS_MOST				((uint64) 4 << 20)

@@ -436,7 +436,7 @@ gpb_groups_lookup(const GpbGroupTable *table, const GpbGroup *group)
 }
 
 uint64
-gpb_groups_run(const GpbGroupTable *table, uint64 i, const char **first)
+gpb_groups_adjacent(const GpbGroupTable *table, uint64 i, const char **first)
 {
 	uint64		end = 0;
 	int			c;

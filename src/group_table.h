@@ -107,6 +107,6 @@ gpb_groups_at(const GpbGroupTable *table, uint32 i)
  * Groups that lie one after the other, from number i on: their first in *first.  Returns how many;
  * 0 if there is no group i.
  */
-extern uint64 gpb_groups_run(const GpbGroupTable *table, uint64 i, const char **first);
+extern uint64 gpb_groups_adjacent(const GpbGroupTable *table, uint64 i, const char **first);
 
 #endif							/* GPB_GROUP_TABLE_H */

@@ -323,28 +323,28 @@ source_locators(const StripSource *source)
 /* ---- keys of a leaf with runs ---- */
 
 /* What is loaded of a key: see gpb_slot_column() */
-typedef struct KeyPart
+typedef struct KeyField
 {
 	int			column;			/* of a key that has several, counted from 0; -1: the key */
 	bool		lower;			/* of a wide key, which half */
-} KeyPart;
+} KeyField;
 
-/* The value of a part of a key; *is_null is set if the part is a column's, and that is NULL. */
+/* The value of a field of a key; *is_null is set if the field is a column's, and that is NULL. */
 static int64
-key_part(const GpbLayout *layout, KeyPart part, GpbKey key, bool *is_null)
+key_field(const GpbLayout *layout, KeyField field, GpbKey key, bool *is_null)
 {
-	*is_null = part.column >= 0 && gpb_key_column_is_null(layout, part.column, key);
+	*is_null = field.column >= 0 && gpb_key_column_is_null(layout, field.column, key);
 	if (*is_null)
 		return 0;
-	if (part.column >= 0)
-		return gpb_key_column_value(layout, part.column, key);
-	return gpb_is_wide(layout->key_width) ? gpb_key_half(key, layout->flags, part.lower) :
+	if (field.column >= 0)
+		return gpb_key_column_value(layout, field.column, key);
+	return gpb_is_wide(layout->key_width) ? gpb_key_half(key, layout->flags, field.lower) :
 		gpb_key_value((uint64) key, layout->key_width, layout->flags);
 }
 
-/* Load a part of the keys, which is the same for all entries of a run. */
+/* Load a field of the keys, which is the same for all entries of a run. */
 static void
-load_runs(const GpbLayout *layout, const StripSource *source, KeyPart part, GpbStripSlot *slot)
+load_runs(const GpbLayout *layout, const StripSource *source, KeyField field, GpbStripSlot *slot)
 {
 	int			key_width = layout->key_width;
 	const GpbLeafPick *pick = &source->pick;
@@ -359,13 +359,13 @@ load_runs(const GpbLayout *layout, const StripSource *source, KeyPart part, GpbS
 		GpbKey		key = gpb_next_key(&reader, key_width, GPB_RUN_ROW_WIDTH,
 									   gpb_pick_position(pick, i, pick->at == NULL));
 		bool		is_null;
-		int64		word = key_part(layout, part, key, &is_null);
+		int64		word = key_field(layout, field, key, &is_null);
 		int			at;
 
 		end = gpb_pick_run_end(&reader, pick, i);
 		for (at = i; at < end; at++)
 			slot->words[at] = word;
-		if (part.column >= 0)
+		if (field.column >= 0)
 			memset(slot->nulls + i, is_null, end - i);
 		slot->has_nulls |= is_null;
 	}
@@ -428,7 +428,7 @@ load_keys(const GpbLayout *layout, const StripSource *source, bool lower, GpbStr
 	int			i;
 
 	if (gpb_has_runs(source->row_width))
-		load_runs(layout, source, (KeyPart) {-1, lower}, slot);
+		load_runs(layout, source, (KeyField) {-1, lower}, slot);
 	else if (gpb_is_wide(layout->key_width))
 		load_wide_keys(layout, source, lower, slot->words);
 	else if (source->pick.at != NULL)
@@ -531,7 +531,7 @@ load_key_column(const GpbLayout *layout, const StripSource *source, int c, GpbSt
 	GpbKeyColumn column = layout->key[c];
 
 	if (gpb_has_runs(source->row_width))
-		load_runs(layout, source, (KeyPart) {c, false}, slot);
+		load_runs(layout, source, (KeyField) {c, false}, slot);
 	else if (source->pick.at != NULL)
 		load_fields(source, column, layout->key_width, false, slot);
 	else if (layout->key_width == 8)

@@ -74,18 +74,18 @@ gpb_record_less(const char *a, const char *b, int key_width, int word)
  * Most runs of a sort.  But for the one that came last each is at least twice as long as the next,
  * and GPB_SORT_MOST records are 32 such runs at most.
  */
-#define GPB_SORT_RUNS		33
+#define GPB_SORTED_RUNS		33
 
-typedef struct GpbSortRuns
+typedef struct GpbSortedRuns
 {
 	int			n;
 	uint64		records;		/* of all runs */
-	uint32		length[GPB_SORT_RUNS];	/* in records */
-} GpbSortRuns;
+	uint32		length[GPB_SORTED_RUNS];	/* in records */
+} GpbSortedRuns;
 
 /* Add a run, behind the others. */
 static inline void
-gpb_runs_add(GpbSortRuns *runs, uint32 length)
+gpb_sorted_runs_add(GpbSortedRuns *runs, uint32 length)
 {
 	runs->length[runs->n++] = length;
 	runs->records += length;
@@ -93,7 +93,7 @@ gpb_runs_add(GpbSortRuns *runs, uint32 length)
 
 /* Are the last two runs to be merged now?  "all" says that one run is wanted. */
 static inline bool
-gpb_runs_merge_due(const GpbSortRuns *runs, bool all)
+gpb_sorted_runs_merge_due(const GpbSortedRuns *runs, bool all)
 {
 	return runs->n > 1 &&
 		(all || runs->length[runs->n - 2] < 2 * (uint64) runs->length[runs->n - 1]);
@@ -101,14 +101,14 @@ gpb_runs_merge_due(const GpbSortRuns *runs, bool all)
 
 /* Where the last two runs begin, counted in records; they end at runs->records. */
 static inline uint32
-gpb_runs_pair(const GpbSortRuns *runs)
+gpb_sorted_runs_pair(const GpbSortedRuns *runs)
 {
 	return (uint32) (runs->records - runs->length[runs->n - 1] - runs->length[runs->n - 2]);
 }
 
 /* The last two runs are one now. */
 static inline void
-gpb_runs_merged(GpbSortRuns *runs)
+gpb_sorted_runs_merged(GpbSortedRuns *runs)
 {
 	runs->n--;
 	runs->length[runs->n - 1] += runs->length[runs->n];

@@ -134,7 +134,7 @@ extern const GpbGroup *gpb_batch_next_group(const GpbBatch *batch, uint64 *at);
  * Many groups of the last run at a time: those that lie one after the other from number "at" on,
  * their first in *first.  Those of no entries are none.  Returns how many; 0 if there are no more.
  */
-extern uint64 gpb_batch_group_run(const GpbBatch *batch, uint64 at, const char **first);
+extern uint64 gpb_batch_adjacent_groups(const GpbBatch *batch, uint64 at, const char **first);
 
 /* The number of groups of the last run */
 extern uint64 gpb_batch_group_count(const GpbBatch *batch);

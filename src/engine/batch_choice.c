@@ -108,7 +108,7 @@ sample_entries(const GpbBatch *batch)
 
 /* Correct what the CPU pays more for the run by what heap pages cost that VACUUM has not marked. */
 static double
-gain_with_pages(const GpbBatch *batch, GpbRunShape *run, GpbEngineChoice *choice)
+gain_with_pages(const GpbBatch *batch, GpbBatchShape *run, GpbEngineChoice *choice)
 {
 	ChoiceSample sample = sample_entries(batch);
 	GpbHeapWindow window;
@@ -122,7 +122,7 @@ gain_with_pages(const GpbBatch *batch, GpbRunShape *run, GpbEngineChoice *choice
 	run->blocks = Min(window.to, blocks) - Min(window.from, blocks);
 	run->unmarked = (double) sample.unmarked / sample.entries;
 	run->settled = (double) sample.settled / sample.entries;
-	choice->looks = gpb_run_looks(run);
+	choice->looks = gpb_batch_looks(run);
 	return gpb_device_gain(run);
 }
 
@@ -131,7 +131,7 @@ static bool
 choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 {
 	bool		aggregates = !batch->program.list_entries || batch->listing != NULL;
-	GpbRunShape run = {.ranges = batch->n, .entry_gain = gpb_entry_gain(&batch->program)};
+	GpbBatchShape run = {.ranges = batch->n, .entry_gain = gpb_entry_gain(&batch->program)};
 	double		fixed = gpb_batch_setup_cost;
 	double		most = fixed * (1.0 + GPB_REQUEST_DELAY * gpb_mirror_load_limit() +
 								GPB_BLOCK_DELAY * GPB_CHOICE_BLOCKS);

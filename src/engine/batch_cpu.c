@@ -26,7 +26,7 @@
 #include "index/walk.h"
 #include "engine/batch_engine.h"
 #include "engine/judged_leaf.h"
-#include "engine/leaf_runs.h"
+#include "engine/heap_spans.h"
 
 /*
  * The most entries that are read under a leaf's lock, since that cannot be cancelled.  One range
@@ -36,8 +36,8 @@
 
 StaticAssertDecl(GPB_MAX_LEAF_ENTRIES <= GPB_IN_PLACE_ENTRIES, "a leaf fits");
 
-/* Spans of at least so many entries are aggregated a column at a time */
-#define GPB_WIDE_SPAN			16
+/* Hits of at least so many entries are aggregated a column at a time */
+#define GPB_LONG_HIT			16
 
 /* sort_pieces() sorts pieces into the order of a walk. */
 #define ST_SORT sort_pieces
@@ -80,7 +80,7 @@ struct GpbCpuAnswer
 	int			at;				/* the next entry of that hit, if some of it were added */
 	uint64		dead;			/* GPB_LOC_DEAD if dead hints are heeded on this leaf, else 0 */
 	uint8		visible[GPB_MAX_LEAF_ENTRIES];	/* GpbEntryState of each entry in copy */
-	GpbLeafRun	runs[GPB_MAX_LEAF_ENTRIES];
+	GpbHeapSpan spans[GPB_MAX_LEAF_ENTRIES];
 	PGAlignedBlock copy;
 };
 
@@ -330,7 +330,7 @@ batch_hit_entries(const GpbCpuAnswer *cpu, const char *page, int row_width)
 	{
 		const GpbWalkHit *hit = &cpu->hits[i];
 
-		if (hit->to - hit->from >= GPB_WIDE_SPAN && entries < GPB_MAX_LEAF_ENTRIES)
+		if (hit->to - hit->from >= GPB_LONG_HIT && entries < GPB_MAX_LEAF_ENTRIES)
 			prefetch_rows(page, row_width, hit->from, hit->to);
 		else
 			__builtin_prefetch(gpb_page_row(page, row_width, hit->from));
@@ -376,35 +376,35 @@ batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 	return true;
 }
 
-/* Find the runs of the wanted entries among [from, to), and add them to the n runs found. */
+/* Find the spans of the wanted entries among [from, to), and add them to the n spans found. */
 static int
-batch_runs_between(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int from, int to,
-				   int n)
+batch_spans_between(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int from, int to,
+					int n)
 {
 	int			first;
 	int			end;
 
 	for (end = from; batch_stretch(cpu, end, to, &first, &end);)
-		n = gpb_leaf_runs(page, gpb_page_row_width(page), first, end, cpu->dead, cpu->runs, n);
+		n = gpb_heap_spans(page, gpb_page_row_width(page), first, end, cpu->dead, cpu->spans, n);
 	return n;
 }
 
 /*
- * Find the runs of the hits; of all [0, count) entries if the walk has more hits on the leaf.  No
- * entry is in two runs, though hits may overlap; they begin in ascending order.
+ * Find the spans of the hits; of all [0, count) entries if the walk has more hits on the leaf.  No
+ * entry is in two spans, though hits may overlap; they begin in ascending order.
  */
 static int
-batch_runs(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int count)
+batch_spans(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int count)
 {
 	int			end = 0;
 	int			n = 0;
 	int			i;
 
 	if (cpu->more)
-		return batch_runs_between(batch, cpu, page, 0, count, 0);
+		return batch_spans_between(batch, cpu, page, 0, count, 0);
 	for (i = 0; i < cpu->nhits; i++)
 	{
-		n = batch_runs_between(batch, cpu, page, Max(cpu->hits[i].from, end), cpu->hits[i].to, n);
+		n = batch_spans_between(batch, cpu, page, Max(cpu->hits[i].from, end), cpu->hits[i].to, n);
 		end = Max(end, cpu->hits[i].to);
 	}
 	return n;
@@ -422,9 +422,9 @@ batch_hits_settled(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page)
 	if (!cpu->expect_settled)
 		return false;
 	batch_prefetch_next(batch, cpu);
-	cpu->expect_settled = gpb_runs_all_seen(&cpu->settled, cpu->visibility, page,
-											gpb_page_row_width(page), cpu->runs,
-											batch_runs(batch, cpu, page, 0));
+	cpu->expect_settled = gpb_spans_all_seen(&cpu->settled, cpu->visibility, page,
+											 gpb_page_row_width(page), cpu->spans,
+											 batch_spans(batch, cpu, page, 0));
 	if (cpu->expect_settled)
 		batch->counters.settled_pages += cpu->settled.hits - hits;
 	return cpu->expect_settled;
@@ -456,7 +456,7 @@ batch_list_entry(GpbBatch *batch, const GpbCpuAnswer *cpu, uint32 number, bool s
  * nor the loop over the hits is inlined, so that the loop has the registers to itself.
  */
 static pg_noinline void
-batch_aggregate_span(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
+batch_aggregate_hit(GpbBatch *batch, const char *page, const GpbWalkHit *hit)
 {
 	GpbLeafPick pick = {NULL, hit->from, hit->to - hit->from};
 
@@ -471,7 +471,7 @@ batch_aggregate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 	const GpbAnswerFormat *format = &batch->format;
 	const GpbLayout *layout = &batch->program.layout;
 	bool		keys = format->ncolumns > 0 && format->column[0].column == 0;
-	int			widest = gpb_has_runs(gpb_page_row_width(page)) ? 0 : GPB_WIDE_SPAN;
+	int			widest = gpb_has_runs(gpb_page_row_width(page)) ? 0 : GPB_LONG_HIT;
 	int			i;
 
 	for (i = 0; i < cpu->nhits; i++)
@@ -482,7 +482,7 @@ batch_aggregate_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 
 		if (hit->to - hit->from >= widest)
 		{
-			batch_aggregate_span(batch, page, hit);
+			batch_aggregate_hit(batch, page, hit);
 			continue;
 		}
 		answer = gpb_batch_answer(batch, hit->number);
@@ -612,19 +612,19 @@ batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int 
 
 /*
  * Read the visibility map for the entries that were copied, and the settled pages where it shows
- * nothing.  The leaf is pinned.  Returns the number of runs whose entries are still unknown; they
- * are in cpu->runs.
+ * nothing.  The leaf is pinned.  Returns the number of spans whose entries are still unknown; they
+ * are in cpu->spans.
  */
 static int
 batch_read_visibility(GpbBatch *batch, GpbCpuAnswer *cpu, int count)
 {
 	const char *copy = cpu->copy.data;
 	int			row_width = gpb_page_row_width(copy);
-	int			n = batch_runs(batch, cpu, copy, count);
+	int			n = batch_spans(batch, cpu, copy, count);
 	uint64		hits;
 	uint64		unseen;
 
-	n = gpb_runs_visible(cpu->visibility, copy, row_width, cpu->runs, n, cpu->visible);
+	n = gpb_spans_visible(cpu->visibility, copy, row_width, cpu->spans, n, cpu->visible);
 	if (n == 0)
 		return 0;
 	if (!cpu->settled_begun)
@@ -634,7 +634,7 @@ batch_read_visibility(GpbBatch *batch, GpbCpuAnswer *cpu, int count)
 		return n;
 	hits = cpu->settled.hits;
 	unseen = cpu->settled.unseen;
-	n = gpb_runs_settled(&cpu->settled, copy, row_width, cpu->runs, n, cpu->visible);
+	n = gpb_spans_settled(&cpu->settled, copy, row_width, cpu->spans, n, cpu->visible);
 	batch->counters.settled_pages += cpu->settled.hits - hits;
 	cpu->expect_settled = n == 0 && cpu->settled.unseen == unseen;
 	return n;
@@ -664,7 +664,7 @@ batch_leaf_copied(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries
 	ReleaseBuffer(buffer);
 	if (unknown > 0 && !batch->heap_rows)
 		(void) gpb_visit_leaf(gpb_batch_visit(batch), cpu->copy.data,
-							  gpb_page_row_width(cpu->copy.data), cpu->runs, unknown,
+							  gpb_page_row_width(cpu->copy.data), cpu->spans, unknown,
 							  cpu->visible);
 }
 
@@ -709,7 +709,7 @@ batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, GpbKeyReader
  * them has been added.
  */
 static void
-batch_add_span(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
+batch_add_long_hit(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
 {
 	const GpbLayout *layout = &batch->program.layout;
 	const char *page = cpu->copy.data;
@@ -752,8 +752,8 @@ batch_drain(GpbBatch *batch, GpbCpuAnswer *cpu)
 		{
 			const GpbWalkHit *hit = &cpu->hits[cpu->hit];
 
-			if (!batch->program.list_entries && hit->to - hit->from >= GPB_WIDE_SPAN)
-				batch_add_span(batch, cpu, hit);
+			if (!batch->program.list_entries && hit->to - hit->from >= GPB_LONG_HIT)
+				batch_add_long_hit(batch, cpu, hit);
 			else
 			{
 				const char *page = cpu->copy.data;

@@ -295,14 +295,14 @@ gpb_batch_next_group(const GpbBatch *batch, uint64 *at)
 }
 
 uint64
-gpb_batch_group_run(const GpbBatch *batch, uint64 at, const char **first)
+gpb_batch_adjacent_groups(const GpbBatch *batch, uint64 at, const char **first)
 {
 	if (at < batch->nmade)
 	{
 		*first = (const char *) made_group(batch, at);
 		return batch->nmade - at;
 	}
-	return batch->groups == NULL ? 0 : gpb_groups_run(batch->groups, at - batch->nmade, first);
+	return batch->groups == NULL ? 0 : gpb_groups_adjacent(batch->groups, at - batch->nmade, first);
 }
 
 uint64

@@ -40,7 +40,7 @@
 #define GPB_LOOKS_ALWAYS	4096
 
 /* What is known of a run when its engine is chosen */
-typedef struct GpbRunShape
+typedef struct GpbBatchShape
 {
 	double		ranges;
 	double		entries;		/* of all ranges, about */
@@ -48,11 +48,11 @@ typedef struct GpbRunShape
 	double		unmarked;		/* the part of the entries on pages that are not all-visible */
 	double		settled;		/* the part on those of them that are settled */
 	double		blocks;			/* heap blocks where the entries may be */
-} GpbRunShape;
+} GpbBatchShape;
 
 /* The heap pages that a device's run looks at; 0 if these are too many */
 static inline double
-gpb_run_looks(const GpbRunShape *run)
+gpb_batch_looks(const GpbBatchShape *run)
 {
 	double		looks = run->blocks * run->unmarked;
 
@@ -68,11 +68,11 @@ gpb_run_looks(const GpbRunShape *run)
  * The device asks about all blocks where entries may be, however few of them have one.
  */
 static inline double
-gpb_device_gain(const GpbRunShape *run)
+gpb_device_gain(const GpbBatchShape *run)
 {
 	double		gain = run->ranges * GPB_RANGE_GAIN + run->entries * run->entry_gain;
 	double		settled = run->entries * run->settled;
-	double		looks = gpb_run_looks(run);
+	double		looks = gpb_batch_looks(run);
 
 	if (settled <= 0)
 		return gain;

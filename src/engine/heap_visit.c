@@ -386,22 +386,22 @@ gpb_visit_flush(GpbHeapVisit *visit)
 /* Entries of a leaf are visited at once if there are at least so many on each heap page */
 #define GPB_LEAF_PAGE_ENTRIES	8
 
-/* The number of entries in n runs. */
+/* The number of entries in n spans. */
 static int
-runs_entries(const GpbLeafRun *runs, int n)
+spans_entries(const GpbHeapSpan *spans, int n)
 {
 	int			entries = 0;
 	int			i;
 
 	for (i = 0; i < n; i++)
-		entries += runs[i].end - runs[i].first;
+		entries += spans[i].end - spans[i].first;
 	return entries;
 }
 
 /* Judge entries [first, end) of a leaf, which lead to one heap page and are not too many for it. */
 static void
-visit_run(GpbHeapVisit *visit, BlockNumber block, const char *page, int row_width, int first,
-		  int end, uint8 *visible)
+visit_span(GpbHeapVisit *visit, BlockNumber block, const char *page, int row_width, int first,
+		   int end, uint8 *visible)
 {
 	OffsetNumber offsets[MaxHeapTuplesPerPage];
 	const char *row = gpb_page_row(page, row_width, first);
@@ -416,25 +416,26 @@ visit_run(GpbHeapVisit *visit, BlockNumber block, const char *page, int row_widt
 }
 
 bool
-gpb_visit_leaf(GpbHeapVisit *visit, const char *page, int row_width, const GpbLeafRun *runs, int n,
+gpb_visit_leaf(GpbHeapVisit *visit, const char *page, int row_width, const GpbHeapSpan *spans,
+			   int n,
 			   uint8 *visible)
 {
 	int			i;
 
-	if (visit->pages == NULL || (n > 1 && runs_entries(runs, n) < GPB_LEAF_PAGE_ENTRIES * n))
+	if (visit->pages == NULL || (n > 1 && spans_entries(spans, n) < GPB_LEAF_PAGE_ENTRIES * n))
 		return false;
 	for (i = 0; i < n; i++)
 	{
-		const GpbLeafRun *run = &runs[i];
+		const GpbHeapSpan *span = &spans[i];
 		int			first;
 
 		CHECK_FOR_INTERRUPTS();
 		/* Of blocks in a row the system reads ahead by itself. */
-		if (visit->ahead > 0 && i + 1 < n && runs[i + 1].block != run->block + 1)
-			gpb_heap_pages_ahead(visit->pages, runs[i + 1].block);
-		for (first = run->first; first < run->end; first += MaxHeapTuplesPerPage)
-			visit_run(visit, run->block, page, row_width, first,
-					  Min(first + MaxHeapTuplesPerPage, run->end), visible);
+		if (visit->ahead > 0 && i + 1 < n && spans[i + 1].block != span->block + 1)
+			gpb_heap_pages_ahead(visit->pages, spans[i + 1].block);
+		for (first = span->first; first < span->end; first += MaxHeapTuplesPerPage)
+			visit_span(visit, span->block, page, row_width, first,
+					   Min(first + MaxHeapTuplesPerPage, span->end), visible);
 	}
 	return true;
 }

@@ -18,7 +18,7 @@
 #include "utils/snapshot.h"
 
 #include "ranges.h"
-#include "engine/leaf_runs.h"
+#include "engine/heap_spans.h"
 
 /*
  * The most entries that are sorted and visited together; those that are gathered also keep within
@@ -77,14 +77,14 @@ extern GpbRangeEntry *gpb_visit_add(GpbHeapVisit *visit);
 extern void gpb_visit_flush(GpbHeapVisit *visit);
 
 /*
- * Visit the entries of n runs of a copied leaf at once, n > 0, if they are on few heap pages.  Sets
- * visible[] (GpbEntryState) for each of them to seen or unseen.  Returns false, with nothing done,
- * if they are on so many pages that it pays to gather and to sort them, or if the table's access
- * method has no pages to judge.  No buffer lock may be held.  The last page stays pinned until
- * gpb_visit_stop().
+ * Visit the entries of n spans of a copied leaf at once, n > 0, if they are on few heap pages.
+ * Sets visible[] (GpbEntryState) for each of them to seen or unseen.  Returns false, with nothing
+ * done, if they are on so many pages that it pays to gather and to sort them, or if the table's
+ * access method has no pages to judge.  No buffer lock may be held.  The last page stays pinned
+ * until gpb_visit_stop().
  */
 extern bool gpb_visit_leaf(GpbHeapVisit *visit, const char *page, int row_width,
-						   const GpbLeafRun *runs, int n, uint8 *visible);
+						   const GpbHeapSpan *spans, int n, uint8 *visible);
 
 /*
  * Visit n heap pages for the sake of what is known of them afterwards (settled_pages.h).  Blocks

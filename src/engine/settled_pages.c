@@ -244,7 +244,7 @@ gpb_settled_begin(GpbSettledReader *reader, Relation heap, Snapshot snapshot)
 	reader->hash = file_hash(&reader->file);
 	next = ReadNextFullTransactionId();
 	Assert(!TransactionIdFollows(snapshot->xmin, XidFromFullTransactionId(next)));
-	reader->xmin = gpb_widen_xid(next, snapshot->xmin);
+	reader->xmin = gpb_full_xid(next, snapshot->xmin);
 }
 
 void

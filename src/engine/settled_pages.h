@@ -69,11 +69,11 @@ typedef struct GpbSettledReader
  * the snapshot whose xmin it is, was seen; so there are less than 2^31 from the one to the other.
  */
 static inline uint64
-gpb_widen_xid(FullTransactionId next, TransactionId xid)
+gpb_full_xid(FullTransactionId next, TransactionId xid)
 {
-	uint64		wide = U64FromFullTransactionId(next);
+	uint64		full = U64FromFullTransactionId(next);
 
-	return wide - (uint32) ((uint32) wide - xid);
+	return full - (uint32) ((uint32) full - xid);
 }
 
 /*

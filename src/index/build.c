@@ -4,7 +4,7 @@
  *	  CREATE INDEX: scan the table, sort, load the tree bottom up.
  *
  * The work is done in build_scan.c (reading the table), build_sort.c (sorting in memory),
- * build_runs.c (what does not fit there), build_parallel.c (several processes), build_unique.c
+ * build_merge.c (what does not fit there), build_parallel.c (several processes), build_unique.c
  * (uniqueness) and build_load.c (writing the tree).
  *
  *-------------------------------------------------------------------------

@@ -111,16 +111,16 @@ extern void gpb_memory_sort_drain(GpbMemorySort *sort, GpbSink sink, void *state
 /* Give the memory back. */
 extern void gpb_memory_sort_end(GpbMemorySort *sort);
 
-/* ---- build_runs.c: sorting what does not fit ---- */
+/* ---- build_merge.c: sorting what does not fit ---- */
 
 typedef struct GpbSorter GpbSorter;
 
 /* Where the file of a sort's runs says which runs it has */
-typedef struct GpbRunsFile
+typedef struct GpbSortedRunsFile
 {
 	int64		directory;		/* its place in the file */
 	int			nruns;
-} GpbRunsFile;
+} GpbSortedRunsFile;
 
 /*
  * Begin a sort that takes about "bytes" of memory, of about "expected" records, which a device may
@@ -138,10 +138,10 @@ extern void gpb_sorter_perform(GpbSorter *sorter);
 /* Give all records to the sink, in order.  This can be done once. */
 extern void gpb_sorter_drain(GpbSorter *sorter, GpbSink sink, void *state);
 /* Instead of both, of a sort with a file set: finish its file. */
-extern void gpb_sorter_export(GpbSorter *sorter, GpbRunsFile *file);
+extern void gpb_sorter_export(GpbSorter *sorter, GpbSortedRunsFile *file);
 /* Add the records of a finished file to a sort that has no file set. */
 extern void gpb_sorter_import(GpbSorter *sorter, SharedFileSet *files, const char *name,
-							  const GpbRunsFile *file);
+							  const GpbSortedRunsFile *file);
 
 /* A place among all records of a sort */
 typedef struct GpbCut
@@ -155,13 +155,13 @@ typedef struct GpbCut
  * After the imports and instead of gpb_sorter_perform(), keep the records from rank *from to rank
  * *to alone, whose bounds are set, and make ready to drain these.
  */
-extern void gpb_sorter_perform_part(GpbSorter *sorter, GpbCut *from, GpbCut *to);
+extern void gpb_sorter_perform_share(GpbSorter *sorter, GpbCut *from, GpbCut *to);
 extern void gpb_sorter_end(GpbSorter *sorter);
 
 /* ---- build_scan.c ---- */
 
 /*
- * Read the table, or this process's part of it if a parallel scan is given, and put its entries
+ * Read the table, or this process's share of it if a parallel scan is given, and put its entries
  * into the sorter; for a unique index those of dead rows have the dead hint.  Returns the number of
  * rows read.
  */
@@ -203,16 +203,16 @@ typedef struct GpbLeaves
 extern void gpb_leaves_plan(Relation index, const GpbLayout *layout, uint64 records,
 							GpbLeaves *leaves);
 /*
- * Begin to load a part of the leaves, from number "first" on, whose first record is at the cut.
- * Separators of the leaves are written to a file.  all_done counts the records of all parts.
+ * Begin to load a share of the leaves, from number "first" on, whose first record is at the cut.
+ * Separators of the leaves are written to a file.  all_done counts the records of all shares.
  */
-extern GpbLoad *gpb_load_begin_part(Relation index, const GpbLayout *layout,
-									const GpbRecordOrder *order, const GpbLeaves *leaves,
-									int64 first, const GpbCut *cut, BufFile *separators,
-									pg_atomic_uint64 *all_done);
-/* Write what is left of the part, which ends at the cut. */
-extern void gpb_load_end_part(GpbLoad *load, const GpbCut *cut);
-/* When all parts are loaded: begin to load what is above them, to be ended by gpb_load_end(). */
+extern GpbLoad *gpb_load_begin_share(Relation index, const GpbLayout *layout,
+									 const GpbRecordOrder *order, const GpbLeaves *leaves,
+									 int64 first, const GpbCut *cut, BufFile *separators,
+									 pg_atomic_uint64 *all_done);
+/* Write what is left of the share, which ends at the cut. */
+extern void gpb_load_end_share(GpbLoad *load, const GpbCut *cut);
+/* When all shares are loaded: begin to load what is above them, to be ended by gpb_load_end(). */
 extern GpbLoad *gpb_load_begin_upper(Relation index, const GpbLayout *layout,
 									 const GpbRecordOrder *order, const GpbLeaves *leaves,
 									 pg_atomic_uint64 *all_done);
@@ -243,10 +243,10 @@ extern void gpb_unique_load_record(void *unique_load, const char *record);
 /* The ends of what was loaded; valid until gpb_unique_load_end(). */
 extern const GpbUniqueEnds *gpb_unique_load_ends(const GpbUniqueLoad *unique_load);
 /*
- * A part of the records was loaded elsewhere, without duplicates within: raise the error if its
+ * A share of the records was loaded elsewhere, without duplicates within: raise the error if its
  * first one equals one before.
  */
-extern void gpb_unique_load_part(GpbUniqueLoad *unique_load, const GpbUniqueEnds *ends);
+extern void gpb_unique_load_share(GpbUniqueLoad *unique_load, const GpbUniqueEnds *ends);
 extern void gpb_unique_load_end(GpbUniqueLoad *unique_load);
 /* Load all records of a sort, of a unique index if is_unique is set; heap is named in errors. */
 extern void gpb_build_drain(GpbSorter *sorter, Relation heap, Relation index, bool is_unique,

@@ -6,7 +6,7 @@
  * There is one unfinished page for each level.  Finished pages are logged and written several at a
  * time, past shared buffers.
  *
- * Where several processes load a tree, each writes a part of its leaves, at the places that these
+ * Where several processes load a tree, each writes a share of its leaves, at the places that these
  * have in a tree loaded by one process, which follow from their numbers.  It notes the separator
  * before each leaf, and one process makes the upper levels of these.
  *
@@ -63,12 +63,12 @@ struct GpbLoad
 	int			leaf_limit;		/* of entries, on a leaf that has no runs */
 	int			nlevels;
 
-	/* Of a load of some of the leaves, or else of none: see gpb_load_begin_part() */
+	/* Of a load of some of the leaves, or else of none: see gpb_load_begin_share() */
 	GpbLeaves	leaves;
 	int64		leaf;			/* number of the current leaf */
-	BufFile    *separators;		/* of this part's leaves; NULL in other loads */
-	pg_atomic_uint64 *all_done; /* records of all parts; NULL in other loads */
-	int64		added;			/* records of this part that were added to all_done */
+	BufFile	   *separators;		/* of this share's leaves; NULL in other loads */
+	pg_atomic_uint64 *all_done; /* records of all shares; NULL in other loads */
+	int64		added;			/* records of this share that were added to all_done */
 
 	LoadLevel	level[GPB_MAX_LEVEL + 1];
 
@@ -114,7 +114,7 @@ write_page(GpbLoad *load, BlockNumber block, char *page)
 		smgrwrite(smgr, MAIN_FORKNUM, block, page, true);
 }
 
-/* Report progress: the records loaded so far, by this process or, of a load in parts, by all. */
+/* Report progress: the records loaded so far, by this process or, of a load in shares, by all. */
 static void
 report_done(GpbLoad *load)
 {
@@ -288,7 +288,7 @@ load_new_level(GpbLoad *load)
 }
 
 /*
- * Add the downlink of a level's current page to the level above.  Who loads a part of the leaves
+ * Add the downlink of a level's current page to the level above.  Who loads a share of the leaves
  * notes the leaf's separator in its place.
  */
 static void
@@ -576,11 +576,11 @@ gpb_load_end(GpbLoad *load, uint64 builder)
 	load_free(load);
 }
 
-/* ---- a load in parts ---- */
+/* ---- a load in shares ---- */
 
 /*
- * The file gets its length before any part is loaded: extending it, a process fills the segments of
- * the file before with zeroes to their end, which must not happen while another writes there.
+ * The file gets its length before any share is loaded: extending it, a process fills the segments
+ * of the file before with zeroes to their end, which must not happen while another writes there.
  */
 void
 gpb_leaves_plan(Relation index, const GpbLayout *layout, uint64 records, GpbLeaves *leaves)
@@ -600,9 +600,9 @@ gpb_leaves_plan(Relation index, const GpbLayout *layout, uint64 records, GpbLeav
 }
 
 GpbLoad *
-gpb_load_begin_part(Relation index, const GpbLayout *layout, const GpbRecordOrder *order,
-					const GpbLeaves *leaves, int64 first, const GpbCut *cut,
-					BufFile *separators, pg_atomic_uint64 *all_done)
+gpb_load_begin_share(Relation index, const GpbLayout *layout, const GpbRecordOrder *order,
+					 const GpbLeaves *leaves, int64 first, const GpbCut *cut,
+					 BufFile *separators, pg_atomic_uint64 *all_done)
 {
 	GpbLoad    *load = load_make(index, layout, order);
 
@@ -622,7 +622,7 @@ gpb_load_begin_part(Relation index, const GpbLayout *layout, const GpbRecordOrde
 }
 
 void
-gpb_load_end_part(GpbLoad *load, const GpbCut *cut)
+gpb_load_end_share(GpbLoad *load, const GpbCut *cut)
 {
 	if (load->leaf + 1 < load->leaves.count)
 		load_finish_left(load, 0, leaf_block(&load->leaves, load->leaf + 1),

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * build_parallel.c
- *	  Building with parallel workers: each sorts a part of the table, and loads a part of the tree.
+ *	  Building with parallel workers: each sorts a share of the table, and loads one of the tree.
  *
  * The leader and the workers share one parallel scan of the table.  Each sorts what it reads in its
  * share of maintenance_work_mem and writes sorted runs to a file of its own in a file set that lies
  * with the parallel context.  When all have done so, the leader plans the leaves.  Each process
- * then merges an equal part of the records, from the runs of all, and writes the leaves of it; the
+ * then merges an equal share of the records, from the runs of all, and writes the leaves of it; the
  * separators before these go to a second file of its own.  The leader reads those and makes
  * the levels above.  Errors, cancellation and the removal of the files are the parallel context's
  * business.
@@ -43,8 +43,8 @@
 /* What a participant leaves to others */
 typedef struct Participant
 {
-	GpbRunsFile file;
-	GpbUniqueEnds ends;			/* of its part of the leaves, in a unique index */
+	GpbSortedRunsFile file;
+	GpbUniqueEnds ends;			/* of its share of the leaves, in a unique index */
 } Participant;
 
 typedef struct BuildShared
@@ -63,12 +63,12 @@ typedef struct BuildShared
 	pg_atomic_uint64 loaded;	/* records */
 
 	/* Set before may_load is */
-	int			parts;			/* into which the leaves are divided; 0: the leader loads all */
+	int			shares;			/* into which the leaves are divided; 0: the leader loads all */
 	GpbLeaves	leaves;
 
 	slock_t		mutex;			/* protects what follows */
-	int			sorted;			/* participants that have sorted their part of the table */
-	int			finished;		/* participants that have loaded their part of the leaves */
+	int			sorted;			/* participants that have sorted their share of the table */
+	int			finished;		/* participants that have loaded their share of the leaves */
 	bool		may_load;
 	GpbBuildCounts counts;
 	bool		broken_hot_chain;
@@ -96,9 +96,9 @@ runs_name(char *name, int participant)
 }
 
 static void
-separators_name(char *name, int part)
+separators_name(char *name, int share)
 {
-	snprintf(name, MAXPGPATH, "separators%d", part);
+	snprintf(name, MAXPGPATH, "separators%d", share);
 }
 
 /* The memory of a participant */
@@ -118,15 +118,15 @@ count_participant(BuildShared *shared, int *count)
 	ConditionVariableSignal(&shared->one_done);
 }
 
-/* Read this participant's part of the table, sort it, and write it to its file. */
+/* Read this participant's share of the table, sort it, and write it to its file. */
 static void
-sort_part(BuildShared *shared, ParallelTableScanDesc scan, int participant,
-		  Relation heap, Relation index, bool is_leader)
+sort_share(BuildShared *shared, ParallelTableScanDesc scan, int participant,
+		   Relation heap, Relation index, bool is_leader)
 {
 	IndexInfo  *info = BuildIndexInfo(index);
 	GpbRecordOrder order;
 	GpbSorter  *sorter;
-	GpbRunsFile file;
+	GpbSortedRunsFile file;
 	char		name[MAXPGPATH];
 	double		heap_tuples;
 
@@ -169,28 +169,28 @@ import_runs(BuildShared *shared, const GpbRecordOrder *order, Size bytes)
 	return sorter;
 }
 
-/* Who loads a part: the worker of its number, or the leader, which comes last. */
+/* Who loads a share: the worker of its number, or the leader, which comes last. */
 static int
-part_participant(const BuildShared *shared, int part)
+share_participant(const BuildShared *shared, int share)
 {
-	return part == shared->parts - 1 ? shared->participants - 1 : part;
+	return share == shared->shares - 1 ? shared->participants - 1 : share;
 }
 
-/* The number of the first leaf of a part, or of the leaf behind the last part */
+/* The number of the first leaf of a share, or of the leaf behind the last share */
 static int64
-first_leaf(const BuildShared *shared, int part)
+first_leaf(const BuildShared *shared, int share)
 {
-	return shared->leaves.count * part / shared->parts;
+	return shared->leaves.count * share / shared->shares;
 }
 
-/* Merge the records of a part of the leaves, from the runs of all participants, and write it. */
+/* Merge the records of a share of the leaves, from the runs of all participants, and write it. */
 static void
-load_part(BuildShared *shared, int part, Relation heap, Relation index)
+load_share(BuildShared *shared, int share, Relation heap, Relation index)
 {
-	Participant *self = &shared->participant[part_participant(shared, part)];
+	Participant *self = &shared->participant[share_participant(shared, share)];
 	const GpbLeaves *leaves = &shared->leaves;
-	int64		first = first_leaf(shared, part);
-	int64		end = first_leaf(shared, part + 1);
+	int64		first = first_leaf(shared, share);
+	int64		end = first_leaf(shared, share + 1);
 	GpbRecordOrder order;
 	GpbSorter  *sorter;
 	GpbLoad    *load;
@@ -200,17 +200,17 @@ load_part(BuildShared *shared, int part, Relation heap, Relation index)
 	char		name[MAXPGPATH];
 
 	gpb_record_order(&shared->layout, &order);
-	separators_name(name, part);
+	separators_name(name, share);
 	separators = BufFileCreateFileSet(&shared->files.fs, name);
 	if (first < end)
 	{
 		sorter = import_runs(shared, &order, participant_bytes(shared));
-		gpb_sorter_perform_part(sorter, &from, &to);
+		gpb_sorter_perform_share(sorter, &from, &to);
 		if (IsParallelWorker())
 			GPB_FAIL("build-worker-merges");
 
-		load = gpb_load_begin_part(index, &shared->layout, &order, leaves, first, &from,
-								   separators, &shared->loaded);
+		load = gpb_load_begin_share(index, &shared->layout, &order, leaves, first, &from,
+									separators, &shared->loaded);
 		if (shared->is_unique)
 		{
 			GpbUniqueLoad *unique = gpb_unique_load_begin(heap, index, &shared->layout, &order,
@@ -222,7 +222,7 @@ load_part(BuildShared *shared, int part, Relation heap, Relation index)
 		}
 		else
 			gpb_sorter_drain(sorter, gpb_load_record, load);
-		gpb_load_end_part(load, &to);
+		gpb_load_end_share(load, &to);
 		gpb_sorter_end(sorter);
 	}
 	else
@@ -362,7 +362,7 @@ gpb_parallel_build(Relation heap, Relation index, IndexInfo *info, const GpbLayo
 	}
 
 	/* A worker that could not start is not noticed by those who wait on the condition variable. */
-	sort_part(build->shared, scan, workers, heap, index, true);
+	sort_share(build->shared, scan, workers, heap, index, true);
 	WaitForParallelWorkersToAttach(context);
 	wait_for_participants(build->shared, &build->shared->sorted, launched + 1);
 	*counts = build->shared->counts;
@@ -370,26 +370,26 @@ gpb_parallel_build(Relation heap, Relation index, IndexInfo *info, const GpbLayo
 	return build;
 }
 
-/* Add the leaves that the parts have to the tree, and tell duplicates at the seams. */
+/* Add the leaves that the shares have to the tree, and tell duplicates at the seams. */
 static void
-join_parts(GpbParallelBuild *build, GpbLoad *load, const GpbRecordOrder *order)
+join_shares(GpbParallelBuild *build, GpbLoad *load, const GpbRecordOrder *order)
 {
 	BuildShared *shared = build->shared;
 	GpbUniqueLoad *unique = NULL;
 
 	if (shared->is_unique)
 		unique = gpb_unique_load_begin(build->heap, build->index, &shared->layout, order, load);
-	for (int part = 0; part < shared->parts; part++)
+	for (int share = 0; share < shared->shares; share++)
 	{
-		int			participant = part_participant(shared, part);
-		int64		leaves = first_leaf(shared, part + 1) - first_leaf(shared, part);
+		int			participant = share_participant(shared, share);
+		int64		leaves = first_leaf(shared, share + 1) - first_leaf(shared, share);
 		BufFile    *separators;
 		GpbBound	separator;
 		char		name[MAXPGPATH];
 
 		if (unique != NULL)
-			gpb_unique_load_part(unique, &shared->participant[participant].ends);
-		separators_name(name, part);
+			gpb_unique_load_share(unique, &shared->participant[participant].ends);
+		separators_name(name, share);
 		separators = BufFileOpenFileSet(&shared->files.fs, name, O_RDONLY, false);
 		for (int64 i = 0; i < leaves; i++)
 		{
@@ -437,8 +437,8 @@ stretch_add(void *state, const char *record)
 
 /*
  * Will leaves be better with runs?  How many entries a leaf has is not known beforehand then, nor
- * where the part of a process begins.  So this is asked of some stretches of the records, and where
- * runs pay one process loads all leaves.
+ * where the share of a process begins.  So this is asked of some stretches of the records, and
+ * where runs pay one process loads all leaves.
  */
 static bool
 runs_pay(GpbParallelBuild *build, const GpbRecordOrder *order)
@@ -457,7 +457,7 @@ runs_pay(GpbParallelBuild *build, const GpbRecordOrder *order)
 		GpbCut		to = {.rank = Min(from.rank + width, records)};
 		GpbSorter  *sorter = import_runs(shared, order, (Size) maintenance_work_mem * 1024);
 
-		gpb_sorter_perform_part(sorter, &from, &to);
+		gpb_sorter_perform_share(sorter, &from, &to);
 		gpb_sorter_drain(sorter, stretch_add, &stretch);
 		gpb_sorter_end(sorter);
 		better += gpb_runs_are_shorter(shared->layout.key_width, stretch.keys, stretch.records);
@@ -475,7 +475,7 @@ load_alone(GpbParallelBuild *build, const GpbRecordOrder *order)
 	GpbCut		to = {.rank = shared->counts.index_tuples};
 	GpbSorter  *sorter = import_runs(shared, order, (Size) maintenance_work_mem * 1024);
 
-	gpb_sorter_perform_part(sorter, &from, &to);
+	gpb_sorter_perform_share(sorter, &from, &to);
 	gpb_build_drain(sorter, build->heap, build->index, shared->is_unique, &shared->layout, order,
 					load);
 	gpb_sorter_end(sorter);
@@ -495,7 +495,7 @@ gpb_parallel_build_load(GpbParallelBuild *build)
 
 	gpb_record_order(&shared->layout, &order);
 	alone = runs_pay(build, &order);
-	shared->parts = alone ? 0 : workers + 1;
+	shared->shares = alone ? 0 : workers + 1;
 	if (!alone)
 		gpb_leaves_plan(build->index, &shared->layout, shared->counts.index_tuples,
 						&shared->leaves);
@@ -506,11 +506,11 @@ gpb_parallel_build_load(GpbParallelBuild *build)
 	if (alone)
 		return load_alone(build, &order);
 
-	load_part(shared, workers, build->heap, build->index);
+	load_share(shared, workers, build->heap, build->index);
 	wait_for_participants(shared, &shared->finished, workers);
 	load = gpb_load_begin_upper(build->index, &shared->layout, &order, &shared->leaves,
 								&shared->loaded);
-	join_parts(build, load, &order);
+	join_shares(build, load, &order);
 	return load;
 }
 
@@ -570,10 +570,10 @@ gpb_parallel_build_main(dsm_segment *segment, shm_toc *toc)
 
 	SharedFileSetAttach(&shared->files, segment);
 	InstrStartParallelQuery();
-	sort_part(shared, scan, ParallelWorkerNumber, heap, index, false);
+	sort_share(shared, scan, ParallelWorkerNumber, heap, index, false);
 	wait_for_plan(shared);
-	if (shared->parts > 0)
-		load_part(shared, ParallelWorkerNumber, heap, index);
+	if (shared->shares > 0)
+		load_share(shared, ParallelWorkerNumber, heap, index);
 	count_participant(shared, &shared->finished);
 	InstrEndParallelQuery(&buffer_usage[ParallelWorkerNumber], &wal_usage[ParallelWorkerNumber]);
 

@@ -8,8 +8,8 @@
  * from the others; here their records have the dead hint, which no entry of a build has otherwise,
  * until they are loaded.
  *
- * Where several processes load the tree, each tells the duplicates of its part, and one those on
- * both sides of a seam, by what each part has at its ends.
+ * Where several processes load the tree, each tells the duplicates of its share, and one those on
+ * both sides of a seam, by what each share has at its ends.
  *
  *-------------------------------------------------------------------------
  */
@@ -132,7 +132,7 @@ gpb_unique_load_ends(const GpbUniqueLoad *state)
 }
 
 void
-gpb_unique_load_part(GpbUniqueLoad *state, const GpbUniqueEnds *ends)
+gpb_unique_load_share(GpbUniqueLoad *state, const GpbUniqueEnds *ends)
 {
 	if (ends->is_empty)
 		return;

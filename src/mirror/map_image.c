@@ -50,7 +50,7 @@ typedef struct GpbMapImage
 	pg_atomic_uint32 users;		/* 0: the entry is free */
 	uint64		number;
 	uint64		n;				/* bytes of bits */
-	GpbPoolRun	run;
+	GpbPoolSpan span;
 } GpbMapImage;
 
 typedef struct GpbMapImages
@@ -109,10 +109,10 @@ add_user(GpbMapImage *image)
 static void
 free_entry(GpbMapImage *image)
 {
-	uint32		units = image->run.nunits;
+	uint32		units = image->span.nunits;
 
 	if (units > 0)
-		gpb_pool_give_back_run(&image->run);
+		gpb_pool_give_back_span(&image->span);
 	pg_atomic_fetch_sub_u32(&images->units, units);
 	image->number = 0;
 	image->n = 0;
@@ -164,7 +164,7 @@ gpb_map_image_bits(const GpbRequestSlot *slot, uint64 *n)
 	const GpbMapImage *image = slot_image(slot);
 
 	*n = image->n;
-	return gpb_pool_run_memory(&image->run);
+	return gpb_pool_span_memory(&image->span);
 }
 
 /* ---- the current image ---- */
@@ -266,7 +266,7 @@ take_entry(uint64 n)
 	if (n == 0 || wanted > gpb_pool_units() || !reserve_units((uint32) wanted))
 		return NULL;
 	image = claim_entry();
-	if (image != NULL && gpb_pool_take_run(&image->run, (uint32) wanted))
+	if (image != NULL && gpb_pool_take_span(&image->span, (uint32) wanted))
 		return image;
 	pg_atomic_fetch_sub_u32(&images->units, (uint32) wanted);
 	if (image != NULL)
@@ -288,7 +288,7 @@ gpb_map_image_make(GpbRequestSlot *slot, uint64 n)
 	image->n = n;
 	image->number = pg_atomic_add_fetch_u64(&images->last_number, 1);
 	slot->image = (uint32) (image - images->entry) + 1;
-	return gpb_pool_run_memory(&image->run);
+	return gpb_pool_span_memory(&image->span);
 }
 
 /* ---- dropping ---- */
@@ -335,7 +335,7 @@ gpb_map_images_idle_units(void)
 		const GpbMapImage *image = idle_image(mirror, &entry);
 
 		if (image != NULL)
-			units += image->run.nunits;
+			units += image->span.nunits;
 	}
 	return units;
 }

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * pool.c
- *	  The staging of batches: shared memory handed out in runs of units.
+ *	  The staging of batches: shared memory handed out in spans of units.
  *
  * The pool is part of the region that the service registers with its device.  A query slot has one
- * run of adjoining units or none, and the run goes when the slot is freed, by whoever
- * frees it (slots.c); so no unit is lost with a backend or a service.  Map images have runs too,
+ * span of adjoining units or none, and the span goes when the slot is freed, by whoever
+ * frees it (slots.c); so no unit is lost with a backend or a service.  Map images have spans too,
  * which go with their last user (map_image.c).
  *
  * The pool lock is taken for a scan of the map and no longer.  It comes after all other locks, and
@@ -87,11 +87,11 @@ gpb_pool_staging(const GpbRequestSlot *slot)
 }
 
 /*
- * Find the first run of free units that is as long as wanted, else the longest run.  *first is
+ * Find the first span of free units that is as long as wanted, else the longest span.  *first is
  * where it begins; returns its length.
  */
 static uint32
-pool_find_run(uint32 wanted, uint32 *first)
+pool_find_span(uint32 wanted, uint32 *first)
 {
 	uint32		best = 0;
 	uint32		length = 0;
@@ -111,7 +111,7 @@ pool_find_run(uint32 wanted, uint32 *first)
 
 /* Are units [first, first + n) there and free? */
 static bool
-run_is_free(uint32 first, uint32 n)
+span_is_free(uint32 first, uint32 n)
 {
 	uint32		i;
 
@@ -140,10 +140,10 @@ gpb_pool_take(GpbRequestSlot *slot, Size bytes)
 	LWLockAcquire(pool->lock, LW_EXCLUSIVE);
 	wanted = (uint32) Min(asked, (Size) Max(pool->nfree / 2, 1));
 	/* What the slot had before is likely to be free, and found at once. */
-	if (run_is_free(slot->first_unit, wanted))
+	if (span_is_free(slot->first_unit, wanted))
 		n = wanted;
 	else
-		n = pool_find_run(wanted, &slot->first_unit);
+		n = pool_find_span(wanted, &slot->first_unit);
 	memset(&pool->taken[slot->first_unit], true, n);
 	pool->nfree -= n;
 	slot->nunits = n;
@@ -171,43 +171,43 @@ gpb_pool_give_back(GpbRequestSlot *slot)
 	give_back(slot->first_unit, n);
 }
 
-/* ---- runs of a size ---- */
+/* ---- spans of a size ---- */
 
 /*
  * Take exactly nunits adjoining units, and leave at least as many free for slots.  Returns false,
- * with an empty run, if they cannot be had.
+ * with an empty span, if they cannot be had.
  */
 bool
-gpb_pool_take_run(GpbPoolRun *run, uint32 nunits)
+gpb_pool_take_span(GpbPoolSpan *span, uint32 nunits)
 {
 	bool		taken;
 
-	run->nunits = 0;
+	span->nunits = 0;
 	LWLockAcquire(pool->lock, LW_EXCLUSIVE);
-	taken = nunits <= pool->nfree / 2 && pool_find_run(nunits, &run->first) >= nunits;
+	taken = nunits <= pool->nfree / 2 && pool_find_span(nunits, &span->first) >= nunits;
 	if (taken)
 	{
-		memset(&pool->taken[run->first], true, nunits);
+		memset(&pool->taken[span->first], true, nunits);
 		pool->nfree -= nunits;
-		run->nunits = nunits;
+		span->nunits = nunits;
 	}
 	LWLockRelease(pool->lock);
 	return taken;
 }
 
 void
-gpb_pool_give_back_run(GpbPoolRun *run)
+gpb_pool_give_back_span(GpbPoolSpan *span)
 {
-	uint32		n = run->nunits;
+	uint32		n = span->nunits;
 
-	run->nunits = 0;
-	give_back(run->first, n);
+	span->nunits = 0;
+	give_back(span->first, n);
 }
 
 char *
-gpb_pool_run_memory(const GpbPoolRun *run)
+gpb_pool_span_memory(const GpbPoolSpan *span)
 {
-	return pool_memory + run->first * GPB_POOL_UNIT;
+	return pool_memory + span->first * GPB_POOL_UNIT;
 }
 
 void

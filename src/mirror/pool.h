@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pool.h
- *	  The staging of batches: shared memory handed out to query slots in runs of units; see pool.c.
+ *	  The staging of batches: shared memory handed out to query slots in spans of units; see pool.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,12 +17,12 @@
 
 #define GPB_POOL_UNIT	((Size) 64 * 1024)
 
-/* A run of adjoining units that somebody has */
-typedef struct GpbPoolRun
+/* A span of adjoining units that somebody has */
+typedef struct GpbPoolSpan
 {
 	uint32		first;
 	uint32		nunits;			/* 0: none */
-} GpbPoolRun;
+} GpbPoolSpan;
 
 /* How many units the pool has in all. */
 extern uint32 gpb_pool_units(void);
@@ -37,9 +37,9 @@ extern void gpb_pool_give_back(GpbRequestSlot *slot);
 /* Where the slot's units lie. */
 extern char *gpb_pool_staging(const GpbRequestSlot *slot);
 /* Take exactly so many units, or none; give them back; where they lie. */
-extern bool gpb_pool_take_run(GpbPoolRun *run, uint32 nunits);
-extern void gpb_pool_give_back_run(GpbPoolRun *run);
-extern char *gpb_pool_run_memory(const GpbPoolRun *run);
+extern bool gpb_pool_take_span(GpbPoolSpan *span, uint32 nunits);
+extern void gpb_pool_give_back_span(GpbPoolSpan *span);
+extern char *gpb_pool_span_memory(const GpbPoolSpan *span);
 /* Broadcast whenever units are given back. */
 extern ConditionVariable *gpb_pool_freed_cv(void);
 /* How many units there are, and how many nobody has. */

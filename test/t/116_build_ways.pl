@@ -2,7 +2,7 @@
 # same bytes, and its entries are those of the table in (key, TID) order.  Random tables and indexes:
 # keys that are random, ascending, descending, few, skewed, alike but for a few bits, NULL; rows in
 # HOT chains, whose entries do not come in the order of their TIDs.  Guards build_sort.c,
-# build_runs.c, build_parallel.c.
+# build_merge.c, build_parallel.c.
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;

@@ -1,7 +1,7 @@
 # A build that finds the disk full, or a file too large for the process's limit, fails with that
 # error in whichever phase and process; it leaves no file, and once there is room it succeeds.  The
 # disks are small tmpfs in a namespace of the test's own, which needs no rights; where there are no
-# such namespaces, the limits alone are tested.  Guards build_runs.c, build_load.c, build_parallel.c.
+# such namespaces, the limits alone are tested.  Guards build_merge.c, build_load.c, build_parallel.c.
 use strict;
 use warnings;
 use File::Path;

@@ -1,7 +1,7 @@
 # A build whose leader or worker is cancelled, terminated or killed while it scans, sorts, merges or
 # loads fails with an error, or with the server's restart, leaves no file, no shared memory and no
 # lock, and the next build succeeds.  Concurrent builds and REINDEX among them, whose invalid indexes
-# can be dropped.  Guards build_parallel.c, build_runs.c, build_load.c.
+# can be dropped.  Guards build_parallel.c, build_merge.c, build_load.c.
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeBuild;

@@ -14,32 +14,32 @@
 #define SETUP_COST	20
 
 static bool
-on_device(GpbRunShape run)
+on_device(GpbBatchShape run)
 {
 	return gpb_device_gain(&run) >= SETUP_COST;
 }
 
 /* A run of so many entries in ranges, all of them on settled pages that VACUUM did not mark */
-static GpbRunShape
+static GpbBatchShape
 fresh(double ranges, double entries, double blocks)
 {
-	return (GpbRunShape) {.ranges = ranges, .entries = entries, .entry_gain = GPB_ENTRY_GAIN,
+	return (GpbBatchShape) {.ranges = ranges, .entries = entries, .entry_gain = GPB_ENTRY_GAIN,
 		.unmarked = 1, .settled = 1, .blocks = blocks};
 }
 
-static GpbRunShape
+static GpbBatchShape
 vacuumed(double ranges, double entries)
 {
-	return (GpbRunShape) {.ranges = ranges, .entries = entries, .entry_gain = GPB_ENTRY_GAIN,
+	return (GpbBatchShape) {.ranges = ranges, .entries = entries, .entry_gain = GPB_ENTRY_GAIN,
 		.blocks = 1e6};
 }
 
 int
 main(void)
 {
-	GpbRunShape part = fresh(1, 50000, 1e6);
-	GpbRunShape unsettled = fresh(100, 1e6, 1e6);
-	GpbRunShape filtered = fresh(1, 50000, 200000);
+	GpbBatchShape part = fresh(1, 50000, 1e6);
+	GpbBatchShape unsettled = fresh(100, 1e6, 1e6);
+	GpbBatchShape filtered = fresh(1, 50000, 200000);
 	double		blocks;
 	bool		descends = true;
 
@@ -50,7 +50,7 @@ main(void)
 
 	/* a look each for the CPU, and one a block for the device, whose blocks are fewer */
 	verdict(on_device(fresh(100, 1e6, 300000)), "many entries for each block to look at: the device");
-	verdict(gpb_device_gain(&(GpbRunShape) {.ranges = 100, .entries = 1e6,
+	verdict(gpb_device_gain(&(GpbBatchShape) {.ranges = 100, .entries = 1e6,
 				.entry_gain = GPB_ENTRY_GAIN, .unmarked = 1, .settled = 1, .blocks = 300000}) <
 			100 * GPB_RANGE_GAIN + 1e6 * (GPB_ENTRY_GAIN + GPB_LOOK_COST),
 			"the looks at the blocks are paid for");
@@ -72,8 +72,8 @@ main(void)
 
 	for (blocks = 1; blocks < 1e9; blocks *= 2)
 	{
-		GpbRunShape less = fresh(1, 1e5, blocks);
-		GpbRunShape more = fresh(1, 1e5, 2 * blocks);
+		GpbBatchShape less = fresh(1, 1e5, blocks);
+		GpbBatchShape more = fresh(1, 1e5, 2 * blocks);
 
 		if (2 * blocks <= 1e5 * GPB_LOOKS_OF_ENTRY)
 			descends &= gpb_device_gain(&more) < gpb_device_gain(&less);

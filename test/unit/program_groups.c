@@ -31,7 +31,7 @@ runs_are_whole(const GpbGroupTable *table)
 	uint64		n;
 	uint64		i;
 
-	for (; (n = gpb_groups_run(table, at, &first)) > 0; at += n)
+	for (; (n = gpb_groups_adjacent(table, at, &first)) > 0; at += n)
 	{
 		for (i = 0; i < n; i++)
 		{
@@ -39,7 +39,7 @@ runs_are_whole(const GpbGroupTable *table)
 				return false;
 		}
 		/* from within a run on, the rest of it */
-		if (gpb_groups_run(table, at + n - 1, &first) != 1)
+		if (gpb_groups_adjacent(table, at + n - 1, &first) != 1)
 			return false;
 	}
 	return at == table->n;

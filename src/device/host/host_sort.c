@@ -37,7 +37,7 @@ typedef enum GpbHostSortPhase
 typedef struct GpbHostSort
 {
 	GpbSortFormat format;
-	GpbSortRuns runs;
+	GpbSortedRuns runs;
 	GpbHostBuffer segments;		/* char *: GPB_SEGMENT_RECORDS records each, as they came */
 	GpbHostBuffer numbers[2];	/* uint32, of records: the runs, and the spare array */
 	bool		launched;		/* something is, and was not finished */
@@ -136,7 +136,7 @@ static void
 next_merge(GpbHostSort *sort)
 {
 	sort->taken = 0;
-	if (gpb_runs_merge_due(&sort->runs, sort->read))
+	if (gpb_sorted_runs_merge_due(&sort->runs, sort->read))
 		enter(sort, GPB_SORT_MERGE);
 	else
 		enter(sort, sort->read ? GPB_SORT_GIVE : GPB_SORT_ENDED);
@@ -150,7 +150,7 @@ next_digit(GpbHostSort *sort, int shift)
 	{
 		if (sort->word == 0)
 		{
-			gpb_runs_add(&sort->runs, sort->n);
+			gpb_sorted_runs_add(&sort->runs, sort->n);
 			next_merge(sort);
 			return;
 		}
@@ -253,7 +253,7 @@ move_numbers(GpbHostSort *sort, uint32 end)
 static void
 merge_runs(GpbHostSort *sort, uint32 end)
 {
-	uint32		begin = gpb_runs_pair(&sort->runs);
+	uint32		begin = gpb_sorted_runs_pair(&sort->runs);
 	uint32		nfirst = sort->runs.length[sort->runs.n - 2];
 	uint32		n = (uint32) sort->runs.records - begin;
 	const uint32 *first = numbers_at(sort, 0, begin);
@@ -284,14 +284,14 @@ merge_runs(GpbHostSort *sort, uint32 end)
 static void
 return_run(GpbHostSort *sort, uint32 end)
 {
-	uint32		begin = gpb_runs_pair(&sort->runs);
+	uint32		begin = gpb_sorted_runs_pair(&sort->runs);
 
 	memcpy(numbers_at(sort, 0, begin + sort->at), numbers_at(sort, 1, begin + sort->at),
 		   (end - sort->at) * sizeof(uint32));
 	sort->at = end;
 	if (end < sort->runs.records - begin)
 		return;
-	gpb_runs_merged(&sort->runs);
+	gpb_sorted_runs_merged(&sort->runs);
 	next_merge(sort);
 }
 
@@ -313,7 +313,7 @@ static void
 step(GpbHostSort *sort)
 {
 	bool		merging = sort->phase == GPB_SORT_MERGE || sort->phase == GPB_SORT_RETURN;
-	uint64		n = merging ? sort->runs.records - gpb_runs_pair(&sort->runs) : sort->n;
+	uint64		n = merging ? sort->runs.records - gpb_sorted_runs_pair(&sort->runs) : sort->n;
 	uint32		end = (uint32) Min(n, (uint64) sort->at + GPB_HOST_SORT_STEP);
 
 	switch (sort->phase)

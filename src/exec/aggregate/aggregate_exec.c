@@ -21,7 +21,7 @@
 #include "exec/common/expressions.h"
 #include "exec/common/key_arms.h"
 #include "exec/common/ordinary_child.h"
-#include "exec/common/program_constants.h"
+#include "exec/common/program_bind_safe.h"
 #include "exec/common/range_totals.h"
 
 /* ---- begin ---- */
@@ -43,32 +43,33 @@ require_rights(const GpbAggregatePlan *plan, const CustomScan *node)
 }
 
 /*
- * Make the parts of the plan's program.  Memory is of the current context.  What is a term of the
- * plan's program, of which only the count is wanted, may be a part's group: so columns whose codes
- * are read are those of all parts.
+ * Make the subprograms of the plan's program.  Memory is of the current context.  What is a term of
+ * the plan's program, of which only the count is wanted, may be a subprogram's group: so columns
+ * whose codes are read are those of all subprograms.
  */
 static void
-begin_parts(GpbAggregateScan *scan)
+begin_subs(GpbAggregateScan *scan)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
 	GpbWhole	whole = {&plan->program.program, plan->ngroups, plan->group_types, plan->nitems,
 		plan->items, plan->nvalues, plan->values};
 	int			i;
 
-	scan->parts_of_run = Max(plan->nvalues, 1);
-	scan->nparts = plan->sets.nruns * scan->parts_of_run;
-	scan->parts = palloc(sizeof(GpbPart) * scan->nparts);
-	for (i = 0; i < scan->nparts; i++)
+	scan->subs_of_phase = Max(plan->nvalues, 1);
+	scan->nsubs = plan->sets.nphases * scan->subs_of_phase;
+	scan->subs = palloc(sizeof(GpbSubprogram) * scan->nsubs);
+	for (i = 0; i < scan->nsubs; i++)
 	{
-		GpbPart    *part = &scan->parts[i];
+		GpbSubprogram *sub = &scan->subs[i];
 
-		gpb_part_make(&whole, plan->sets.runs[i / scan->parts_of_run], i % scan->parts_of_run,
-					  part);
-		if (part->has_values)
-			part->scan = gpb_values_begin(&part->values, &part->program, part->floats,
-										  scan->node.index, &scan->node.css.ss.ps);
+		gpb_subprogram_make(&whole, plan->sets.phases[i / scan->subs_of_phase],
+							i % scan->subs_of_phase,
+							sub);
+		if (sub->has_values)
+			sub->scan = gpb_values_begin(&sub->values, &sub->program, sub->floats,
+										 scan->node.index, &scan->node.css.ss.ps);
 		if (scan->constants != NULL)
-			scan->constants->columns |= gpb_program_columns(&part->program);
+			scan->constants->columns |= gpb_program_columns(&sub->program);
 	}
 }
 
@@ -118,7 +119,7 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 													 &css->ss.ps);
 		scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
 	}
-	begin_parts(scan);
+	begin_subs(scan);
 	bind_early(scan, estate, eflags);
 	scan->ranges_may_fail = gpb_arms_may_fail(plan->arms);
 	if (scan->ranges_may_fail)
@@ -136,23 +137,26 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- the answer ---- */
 
-/* End a part's batch, but keep what it counted, and the name of its engine, which goes with it. */
+/*
+ * End a subprogram's batch, but keep what it counted, and the name of its engine, which goes with
+ * it.
+ */
 static void
-end_part(GpbAggregateScan *scan, GpbPart *part)
+end_sub(GpbAggregateScan *scan, GpbSubprogram *sub)
 {
 	const GpbBatchCounters *counters;
 
-	if (part->totals == NULL)
+	if (sub->totals == NULL)
 		return;
-	counters = gpb_range_totals_counters(part->totals);
+	counters = gpb_range_totals_counters(sub->totals);
 	gpb_batch_counters_add(&scan->past, counters);
-	part->wide_sums |= counters->widened > 0;
+	sub->wide_sums |= counters->widened > 0;
 	strlcpy(scan->past_engine, counters->engine, sizeof(scan->past_engine));
 	scan->past.engine = scan->past_engine;
 	if (scan->engine == counters->engine)
 		scan->engine = scan->past_engine;
-	gpb_range_totals_end(part->totals);
-	part->totals = NULL;
+	gpb_range_totals_end(sub->totals);
+	sub->totals = NULL;
 }
 
 /* End all batches. */
@@ -161,8 +165,8 @@ end_totals(GpbAggregateScan *scan)
 {
 	int			i;
 
-	for (i = 0; i < scan->nparts; i++)
-		end_part(scan, &scan->parts[i]);
+	for (i = 0; i < scan->nsubs; i++)
+		end_sub(scan, &scan->subs[i]);
 }
 
 /* The form of the node's ranges */
@@ -173,38 +177,38 @@ ranges_form(const GpbAggregateScan *scan)
 }
 
 /*
- * The memory of each part's batch, as in GpbBatchWant: all share what one has.  Groups that are
- * merged for a set may take as much again.
+ * The memory of each subprogram's batch, as in GpbBatchWant: all share what one has.  Groups that
+ * are merged for a set may take as much again.
  */
 static Size
-part_memory(const GpbAggregateScan *scan)
+sub_memory(const GpbAggregateScan *scan)
 {
-	int			shares = scan->nparts * (scan->plan.sets.n > 1 ? 2 : 1);
+	int			shares = scan->nsubs * (scan->plan.sets.n > 1 ? 2 : 1);
 
 	return shares == 1 ? 0 : get_hash_memory_limit() / shares;
 }
 
-/* Make what answers the node's ranges for a part, with these constants. */
+/* Make what answers the node's ranges for a subprogram, with these constants. */
 static void
-make_part_totals(GpbAggregateScan *scan, const GpbProgram *constants, GpbPart *part)
+make_sub_totals(GpbAggregateScan *scan, const GpbProgram *constants, GpbSubprogram *sub)
 {
 	GpbNode    *node = &scan->node;
 	Snapshot	snapshot = node->css.ss.ps.state->es_snapshot;
 
 	if (!scan->plan.has_program)
 	{
-		part->totals = gpb_range_totals_begin(node->heap, node->index, snapshot, part->items,
-											  part->nitems, ranges_form(scan), 0,
-											  GPB_ENGINE_AUTO);
+		sub->totals = gpb_range_totals_begin(node->heap, node->index, snapshot, sub->items,
+											 sub->nitems, ranges_form(scan), 0,
+											 GPB_ENGINE_AUTO);
 		return;
 	}
-	gpb_program_copy_bound(&part->program, constants);
-	part->totals = gpb_range_totals_begin_program(node->heap, node->index, snapshot,
-												  &part->program, part->items, part->nitems,
-												  ranges_form(scan), part_memory(scan),
-												  GPB_ENGINE_AUTO);
-	if (part->wide_sums)
-		gpb_batch_use_wide_sums(gpb_range_totals_batch(part->totals));
+	gpb_program_copy_bound(&sub->program, constants);
+	sub->totals = gpb_range_totals_begin_program(node->heap, node->index, snapshot,
+												 &sub->program, sub->items, sub->nitems,
+												 ranges_form(scan), sub_memory(scan),
+												 GPB_ENGINE_AUTO);
+	if (sub->wide_sums)
+		gpb_batch_use_wide_sums(gpb_range_totals_batch(sub->totals));
 }
 
 /*
@@ -220,7 +224,7 @@ make_totals(GpbAggregateScan *scan, bool asked)
 	MemoryContext caller;
 	int			i;
 
-	if (scan->parts[0].totals != NULL && !plan->has_program)
+	if (scan->subs[0].totals != NULL && !plan->has_program)
 		return NULL;
 	end_totals(scan);
 	if (scan->bound != NULL)
@@ -239,32 +243,32 @@ make_totals(GpbAggregateScan *scan, bool asked)
 			return refusal;
 	}
 	caller = MemoryContextSwitchTo(scan->context);
-	for (i = 0; i < scan->nparts; i++)
-		make_part_totals(scan, &program, &scan->parts[i]);
+	for (i = 0; i < scan->nsubs; i++)
+		make_sub_totals(scan, &program, &scan->subs[i]);
 	MemoryContextSwitchTo(caller);
 	return NULL;
 }
 
-/* Have a part's batch answer the ranges.  Returns NULL, or why there is no answer. */
+/* Have a subprogram's batch answer the ranges.  Returns NULL, or why there is no answer. */
 static const char *
-run_part(GpbAggregateScan *scan, GpbPart *part, const GpbRange *ranges, uint32 n)
+run_sub(GpbAggregateScan *scan, GpbSubprogram *sub, const GpbRange *ranges, uint32 n)
 {
 	const char *why;
 
-	gpb_range_group_init(part->totals);
+	gpb_range_group_init(sub->totals);
 	if (n == 0)
 		return NULL;
 	if (scan->arrays != NULL)
 	{
 		Assert(n == 1);
-		gpb_arrays_run(scan->arrays, scan->node.index, ranges, part->totals);
+		gpb_arrays_run(scan->arrays, scan->node.index, ranges, sub->totals);
 	}
 	else
 	{
-		gpb_range_totals_sum(part->totals, ranges, n);
-		scan->engine = gpb_range_totals_counters(part->totals)->engine;
+		gpb_range_totals_sum(sub->totals, ranges, n);
+		scan->engine = gpb_range_totals_counters(sub->totals)->engine;
 	}
-	return gpb_range_totals_gave_up(part->totals, &why) ? why : NULL;
+	return gpb_range_totals_gave_up(sub->totals, &why) ? why : NULL;
 }
 
 /* Let the child return the rows, for this reason. */
@@ -284,7 +288,7 @@ typedef struct GpbRangesEvaluation
 	GpbAggregateScan *scan;
 	GpbRange   *ranges;
 	uint32		n;
-	bool		wide;			/* as of gpb_node_ranges_evaluate() */
+	bool		lossy;			/* as of gpb_node_ranges_evaluate() */
 } GpbRangesEvaluation;
 
 /* Evaluate the ranges of a GpbRangesEvaluation. */
@@ -298,13 +302,13 @@ evaluate_ranges(void *argument)
 		evaluation->n =
 			gpb_column_conditions_evaluate(evaluation->scan->columns,
 										   evaluation->scan->node.css.ss.ps.ps_ExprContext,
-										   &evaluation->ranges, &evaluation->wide);
-		return evaluation->n > 0 && evaluation->wide ? "arrays that make too many ranges" : NULL;
+										   &evaluation->ranges, &evaluation->lossy);
+		return evaluation->n > 0 && evaluation->lossy ? "arrays that make too many ranges" : NULL;
 	}
 	evaluation->n = gpb_node_ranges_evaluate(&evaluation->scan->ranges,
 											 evaluation->scan->node.css.ss.ps.ps_ExprContext,
-											 &evaluation->ranges, &evaluation->wide);
-	return evaluation->n > 0 && evaluation->wide ?
+											 &evaluation->ranges, &evaluation->lossy);
+	return evaluation->n > 0 && evaluation->lossy ?
 		"a condition for which a change of the time zone's offset matters" : NULL;
 }
 
@@ -328,8 +332,8 @@ answer(GpbAggregateScan *scan)
 	scan->no_ranges = found.n == 0;
 	if (why == NULL)
 		why = make_totals(scan, found.n > 0);
-	for (i = 0; i < scan->nparts && why == NULL; i++)
-		why = run_part(scan, &scan->parts[i], found.ranges, found.n);
+	for (i = 0; i < scan->nsubs && why == NULL; i++)
+		why = run_sub(scan, &scan->subs[i], found.ranges, found.n);
 	if (why != NULL)
 		give_up(scan, why);
 	MemoryContextSwitchTo(caller);
@@ -405,10 +409,10 @@ end_aggregate(CustomScanState *css)
 
 	int			i;
 
-	for (i = 0; i < scan->nparts; i++)
+	for (i = 0; i < scan->nsubs; i++)
 	{
-		if (scan->parts[i].totals != NULL)
-			gpb_range_totals_end(scan->parts[i].totals);
+		if (scan->subs[i].totals != NULL)
+			gpb_range_totals_end(scan->subs[i].totals);
 	}
 	gpb_close_node(&scan->node);
 }

@@ -66,7 +66,7 @@ explain_set(GpbAggregateScan *scan, uint32 set, List *ancestors, ExplainState *e
 		ExplainPropertyList(GPB_LABEL_GROUP_KEY, keys, es);
 }
 
-/* Show the group expressions, or those of each grouping set; and in how many runs they come. */
+/* Show the group expressions, or those of each grouping set; and in how many phases they come. */
 static void
 explain_groups(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
 {
@@ -113,9 +113,9 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	gpb_ordinary_child_show(&scan->node);
 	explain_groups(scan, ancestors, es);
 	explain_values(scan, ancestors, es);
-	if (scan->plan.sets.nruns * Max(scan->plan.nvalues, 1) > 1)
+	if (scan->plan.sets.nphases * Max(scan->plan.nvalues, 1) > 1)
 		ExplainPropertyInteger(GPB_LABEL_PROGRAMS, NULL,
-							   scan->plan.sets.nruns * Max(scan->plan.nvalues, 1), es);
+							   scan->plan.sets.nphases * Max(scan->plan.nvalues, 1), es);
 	gpb_explain_index(scan->plan.index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
 						gpb_index_conditions(scan->plan.conditions, scan->plan.arrays,
@@ -126,10 +126,10 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, scan->plan.having, ancestors, es);
 	if (!es->analyze)
 		return;
-	for (i = 0; i < scan->nparts; i++)
+	for (i = 0; i < scan->nsubs; i++)
 	{
-		if (scan->parts[i].totals != NULL)
-			gpb_batch_counters_add(&counters, gpb_range_totals_counters(scan->parts[i].totals));
+		if (scan->subs[i].totals != NULL)
+			gpb_batch_counters_add(&counters, gpb_range_totals_counters(scan->subs[i].totals));
 	}
 	if (counters.engine == NULL)
 		counters.engine = "none";

@@ -22,25 +22,25 @@ gpb_aggregate_first_row(GpbAggregateScan *scan)
 	scan->set = -1;
 }
 
-/* The first of the parts of the run that has the set at hand */
-static GpbPart *
-set_parts(GpbAggregateScan *scan)
+/* The first of the subprograms of the phase that has the set at hand */
+static GpbSubprogram *
+set_subs(GpbAggregateScan *scan)
 {
-	return &scan->parts[scan->plan.sets.run[scan->set] * scan->parts_of_run];
+	return &scan->subs[scan->plan.sets.phase[scan->set] * scan->subs_of_phase];
 }
 
-/* Make the groups of the set at hand, of those of the part's program. */
+/* Make the groups of the set at hand, of those of the subprogram's program. */
 static void
-begin_part(GpbAggregateScan *scan, GpbPart *part)
+begin_sub(GpbAggregateScan *scan, GpbSubprogram *sub)
 {
-	part->next = 0;
-	if (part->program.ngroups == 0)
+	sub->next = 0;
+	if (sub->program.ngroups == 0)
 		return;
-	gpb_regroup(scan->no_ranges ? NULL : part->totals, &part->program,
-				gpb_part_slots(part, scan->plan.sets.set[scan->set]), part->floats,
-				&part->groups);
-	if (part->scan != NULL)
-		gpb_values_collect(part->scan, &part->groups);
+	gpb_regroup(scan->no_ranges ? NULL : sub->totals, &sub->program,
+				gpb_subprogram_slots(sub, scan->plan.sets.set[scan->set]), sub->floats,
+				&sub->groups);
+	if (sub->scan != NULL)
+		gpb_values_collect(sub->scan, &sub->groups);
 }
 
 /* Begin with the next set; false if there is none. */
@@ -48,7 +48,7 @@ static bool
 next_set(GpbAggregateScan *scan)
 {
 	MemoryContext caller;
-	GpbPart    *parts;
+	GpbSubprogram *subs;
 	int			i;
 
 	if (scan->set + 1 >= scan->plan.sets.n)
@@ -57,9 +57,9 @@ next_set(GpbAggregateScan *scan)
 	scan->set_rows = 0;
 	MemoryContextReset(scan->set_context);
 	caller = MemoryContextSwitchTo(scan->set_context);
-	parts = set_parts(scan);
-	for (i = 0; i < scan->parts_of_run; i++)
-		begin_part(scan, &parts[i]);
+	subs = set_subs(scan);
+	for (i = 0; i < scan->subs_of_phase; i++)
+		begin_sub(scan, &subs[i]);
 	MemoryContextSwitchTo(caller);
 	return true;
 }
@@ -67,60 +67,60 @@ next_set(GpbAggregateScan *scan)
 /* ---- groups ---- */
 
 /*
- * Go to the next group of a part, or to the only one of a query without groups.  Returns false if
- * there is none.  *group is one of the program's groups in it, NULL if it has none.
+ * Go to the next group of a subprogram, or to the only one of a query without groups.  Returns
+ * false if there is none.  *group is one of the program's groups in it, NULL if it has none.
  */
 static bool
-next_of_part(GpbPart *part, const GpbGroup **group)
+next_of_sub(GpbSubprogram *sub, const GpbGroup **group)
 {
 	*group = NULL;
-	if (part->scan != NULL)
+	if (sub->scan != NULL)
 	{
-		bool		found = gpb_values_next(part->scan, &part->next);
+		bool		found = gpb_values_next(sub->scan, &sub->next);
 
-		*group = gpb_values_any(part->scan);
+		*group = gpb_values_any(sub->scan);
 		return found;
 	}
-	if (part->program.ngroups == 0)
-		return part->next++ == 0;
-	*group = gpb_group_list_next(&part->groups, &part->next);
+	if (sub->program.ngroups == 0)
+		return sub->next++ == 0;
+	*group = gpb_group_list_next(&sub->groups, &sub->next);
 	return *group != NULL;
 }
 
-/* Are groups of two parts of a run one group of the query? */
+/* Are groups of two subprograms of a phase one group of the query? */
 static bool
-is_one_group(const GpbPart *part, const GpbGroup *a, const GpbGroup *b)
+is_one_group(const GpbSubprogram *sub, const GpbGroup *a, const GpbGroup *b)
 {
 	int			i;
 
 	if (a == NULL || b == NULL)
 		return a == b;
-	for (i = 0; i < part->ngroups; i++)
+	for (i = 0; i < sub->ngroups; i++)
 	{
 		if ((a->nulls >> i & 1) != (b->nulls >> i & 1) ||
-			gpb_group_identity(part->floats, i, a->words[i]) !=
-			gpb_group_identity(part->floats, i, b->words[i]))
+			gpb_group_identity(sub->floats, i, a->words[i]) !=
+			gpb_group_identity(sub->floats, i, b->words[i]))
 			return false;
 	}
 	return true;
 }
 
 /*
- * Go to the next group of the set, in all parts of its run: where there are several, all bring
- * their groups into the same order.
+ * Go to the next group of the set, in all subprograms of its phase: where there are several, all
+ * bring their groups into the same order.
  */
 static bool
 next_of_set(GpbAggregateScan *scan, const GpbGroup **group)
 {
-	GpbPart    *parts = set_parts(scan);
-	bool		found = next_of_part(&parts[0], group);
+	GpbSubprogram *subs = set_subs(scan);
+	bool		found = next_of_sub(&subs[0], group);
 	int			i;
 
-	for (i = 1; i < scan->parts_of_run; i++)
+	for (i = 1; i < scan->subs_of_phase; i++)
 	{
 		const GpbGroup *other;
 
-		if (next_of_part(&parts[i], &other) != found || !is_one_group(&parts[i], *group, other))
+		if (next_of_sub(&subs[i], &other) != found || !is_one_group(&subs[i], *group, other))
 			elog(ERROR, "programs of one query have different groups");
 	}
 	/* the empty set has a row even of no entries */
@@ -130,34 +130,34 @@ next_of_set(GpbAggregateScan *scan, const GpbGroup **group)
 	return found;
 }
 
-/* Have the totals of the run's first part be those of its group. */
+/* Have the totals of the phase's first subprogram be those of its group. */
 static void
-total_group(GpbPart *part, const GpbGroup *group)
+total_group(GpbSubprogram *sub, const GpbGroup *group)
 {
-	if (part->program.ngroups == 0)
+	if (sub->program.ngroups == 0)
 		return;
-	gpb_range_group_init(part->totals);
-	if (group == NULL || part->nitems == 0)
+	gpb_range_group_init(sub->totals);
+	if (group == NULL || sub->nitems == 0)
 		return;
-	if (part->scan != NULL)
-		gpb_values_add(part->scan, part->totals);
+	if (sub->scan != NULL)
+		gpb_values_add(sub->scan, sub->totals);
 	else
-		gpb_range_group_add_group(part->totals, group);
+		gpb_range_group_add_group(sub->totals, group);
 }
 
 /* ---- rows ---- */
 
 /* Fill in the group expressions that the set at hand has. */
 static void
-fill_groups(const GpbAggregateScan *scan, const GpbPart *part, const GpbGroup *group,
+fill_groups(const GpbAggregateScan *scan, const GpbSubprogram *sub, const GpbGroup *group,
 			Datum *values, bool *isnull)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
 	int			i;
 
-	for (i = 0; i < part->ngroups; i += gpb_type_words(plan->group_types[part->group[i]]))
+	for (i = 0; i < sub->ngroups; i += gpb_type_words(plan->group_types[sub->group[i]]))
 	{
-		int			expression = part->group[i];
+		int			expression = sub->group[i];
 
 		if (!gpb_set_has(plan->sets.set[scan->set], expression) || (group->nulls >> i & 1) != 0)
 			continue;
@@ -181,18 +181,18 @@ fill_groupings(const GpbAggregateScan *scan, Datum *values, bool *isnull)
 	}
 }
 
-/* Fill in the aggregates that depend on values, of all parts; returns their number. */
+/* Fill in the aggregates that depend on values, of all subprograms; returns their number. */
 static int
-fill_values(GpbAggregateScan *scan, GpbPart *parts, Datum *values, bool *isnull)
+fill_values(GpbAggregateScan *scan, GpbSubprogram *subs, Datum *values, bool *isnull)
 {
 	int			n = 0;
 	int			i;
 
 	for (i = 0; i < scan->plan.nvalues; i++)
 	{
-		gpb_values_final(parts[i].scan, scan->node.css.ss.ps.ps_ExprContext, values + n,
+		gpb_values_final(subs[i].scan, scan->node.css.ss.ps.ps_ExprContext, values + n,
 						 isnull + n);
-		n += parts[i].values.n;
+		n += subs[i].values.n;
 	}
 	return n;
 }
@@ -205,16 +205,16 @@ fill_tuple(GpbAggregateScan *scan, const GpbGroup *group)
 	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
 	Datum	   *values = tuple->tts_values;
 	bool	   *isnull = tuple->tts_isnull;
-	GpbPart    *parts = set_parts(scan);
+	GpbSubprogram *subs = set_subs(scan);
 	int			n = plan->nitems;
 
 	ExecClearTuple(tuple);
 	memset(isnull, true, sizeof(bool) * tuple->tts_tupleDescriptor->natts);
-	total_group(&parts[0], group);
-	gpb_range_group_final(parts[0].totals, values, isnull);
-	n += fill_values(scan, parts, values + n, isnull + n);
+	total_group(&subs[0], group);
+	gpb_range_group_final(subs[0].totals, values, isnull);
+	n += fill_values(scan, subs, values + n, isnull + n);
 	if (group != NULL)
-		fill_groups(scan, &parts[0], group, values + n, isnull + n);
+		fill_groups(scan, &subs[0], group, values + n, isnull + n);
 	n += plan->ngroups;
 	fill_groupings(scan, values + n, isnull + n);
 	ExecStoreVirtualTuple(tuple);
@@ -244,23 +244,23 @@ gpb_aggregate_has_rows(const GpbAggregatePlan *plan)
 		plan->having == NIL;
 }
 
-/* Begin with the only set, which has one part. */
+/* Begin with the only set, which has one subprogram. */
 static void
 begin_rows(GpbAggregateScan *scan)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
-	const GpbPart *part = &scan->parts[0];
-	GpbRowSources sources = {scan->node.index, part->nitems, part->items, part->ngroups};
+	const GpbSubprogram *sub = &scan->subs[0];
+	GpbRowSources sources = {scan->node.index, sub->nitems, sub->items, sub->ngroups};
 	int			i;
 
 	(void) next_set(scan);
 	sources.by_number = -1;
-	for (i = 0; i < part->ngroups; i++)
+	for (i = 0; i < sub->ngroups; i++)
 	{
-		sources.column[i] = plan->nitems + part->group[i];
-		sources.type[i] = plan->group_types[part->group[i]];
+		sources.column[i] = plan->nitems + sub->group[i];
+		sources.type[i] = plan->group_types[sub->group[i]];
 	}
-	gpb_word_rows_start(scan->rows, &sources, part->totals, NULL);
+	gpb_word_rows_start(scan->rows, &sources, sub->totals, NULL);
 }
 
 TupleTableSlot *
@@ -276,10 +276,10 @@ gpb_aggregate_next_of_rows(GpbAggregateScan *scan)
 
 		if (row != NULL)
 			return row;
-		n = gpb_group_list_run(&scan->parts[0].groups, scan->parts[0].next, &first);
+		n = gpb_group_list_adjacent(&scan->subs[0].groups, scan->subs[0].next, &first);
 		if (n == 0)
 			return NULL;
 		gpb_word_rows_take(scan->rows, first, n);
-		scan->parts[0].next += n;
+		scan->subs[0].next += n;
 	}
 }

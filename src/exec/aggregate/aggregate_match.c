@@ -22,6 +22,7 @@
 #include "exec/common/least_price.h"
 #include "exec/common/never_null.h"
 #include "exec/common/plan_columns.h"
+#include "exec/common/plan_costs.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_match.h"
 #include "exec/common/range_split.h"
@@ -278,8 +279,8 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	match->plan.arms = split.arms;
 	match->others = split.others;
 	match->entries = gpb_split_entries(query->root, index, &split, query->rel->rows);
-	match->needs_child = gpb_split_may_be_wide(&split) ||
-		gpb_columns_may_be_wide(index, &split);
+	match->needs_child = gpb_split_may_be_lossy(&split) ||
+		gpb_columns_may_be_lossy(index, &split);
 	if (!gpb_explain_decisions && ranges_are_beaten(query, match))
 		return "an ordinary plan is cheaper";
 	return match_answer(query, match, split.others);

@@ -32,7 +32,7 @@ typedef struct GpbAggregateQuery
 	List	   *aggrefs;		/* each once, without those that depend on values */
 	List	   *value_aggrefs;	/* aggregate_values.h */
 	List	   *groupings;		/* calls of GROUPING(), each once */
-	GpbSetsPlan sets;			/* without runs */
+	GpbSetsPlan sets;			/* without phases */
 	List	   *having;
 	Bitmapset  *columns;		/* that the index must have, but for those of restrictions */
 	Bitmapset  *restricted;		/* columns of the table's restrictions; sets of plan_columns.h */

@@ -18,7 +18,7 @@
 
 #include "engine/batch.h"
 #include "exec/aggregate/aggregate_array.h"
-#include "exec/aggregate/aggregate_parts.h"
+#include "exec/aggregate/aggregate_subprograms.h"
 #include "exec/common/column_conditions.h"
 #include "exec/common/item_final.h"
 #include "exec/common/items.h"
@@ -91,9 +91,9 @@ typedef struct GpbAggregateScan
 	bool		ranges_may_fail;	/* an error that core might not come to */
 	Bitmapset  *range_params;	/* of the executor, if so */
 	ExprState  *having;
-	int			nparts;
-	GpbPart    *parts;			/* those of each run together, in the order of values */
-	int			parts_of_run;
+	int			nsubs;
+	GpbSubprogram *subs;		/* those of each phase together, in the order of values */
+	int			subs_of_phase;
 	MemoryContext context;		/* the node's */
 	MemoryContext set_context;	/* of the set at hand */
 	GpbBatchCounters past;		/* of batches that have ended */

@@ -20,6 +20,7 @@
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/common/expressions.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/key_arms.h"
 #include "exec/common/least_price.h"
 #include "exec/common/ordinary_child.h"

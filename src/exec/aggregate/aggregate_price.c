@@ -20,7 +20,7 @@
 #include "engine/batch.h"
 #include "engine/cost.h"
 #include "exec/aggregate/aggregate_price.h"
-#include "exec/common/plan_rules.h"
+#include "exec/common/plan_costs.h"
 #include "exec/common/settings.h"
 #include "exec/common/unknown_bounds.h"
 #include "group_table.h"
@@ -44,7 +44,7 @@
 #define GPB_NEAR_GROUPS			(64.0 * 1024.0 * 1024.0)
 
 /*
- * To merge a group of a run into one of a set, in the same units: 0.1 us, where 1.2 M merges made
+ * To merge a group of a phase into one of a set, in the same units: 0.1 us, where 1.2 M merges made
  * three sets of 394,000 groups
  */
 #define GPB_MERGE_COST			4.0
@@ -264,10 +264,10 @@ groups_in_memory(const GpbAggregateMatch *match, double groups)
 }
 
 /*
- * The number of a part's groups that the price is for: of a program with groups by the expressions
- * of the set and, if there are values, by those of number "values".  If there are more of them than
- * fit into memory after all, what was tried until then is little beside what core's plan takes for
- * so many.
+ * The number of a subprogram's groups that the price is for: of a program with groups by the
+ * expressions of the set and, if there are values, by those of number "values".  If there are more
+ * of them than fit into memory after all, what was tried until then is little beside what core's
+ * plan takes for so many.
  */
 static double
 priced_groups(const GpbAggregateQuery *query, const GpbAggregateMatch *match, uint32 set,
@@ -291,8 +291,9 @@ priced_groups(const GpbAggregateQuery *query, const GpbAggregateMatch *match, ui
 /* ---- programs ---- */
 
 /*
- * What one part's program costs beyond reading the entries.  On a device that has enough to do it
- * is next to nothing.  The query's rows are those of the match's entries that pass the filters.
+ * What one subprogram's program costs beyond reading the entries.  On a device that has enough to
+ * do it is next to nothing.  The query's rows are those of the match's entries that pass the
+ * filters.
  */
 static Cost
 program_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double entries,
@@ -316,7 +317,7 @@ program_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, dou
 }
 
 /*
- * The price of asking for the entries once, for one part.  setup_cost is charged whatever the
+ * The price of asking for the entries once, for one subprogram.  setup_cost is charged whatever the
  * engine, so that plans do not depend on it for small queries.  What skips or has arrays is priced
  * for all of the match's entries, and nothing else.
  */
@@ -335,8 +336,8 @@ read_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double
 }
 
 /*
- * The price of all parts of the plan's runs, each over so many entries.  Adds to *bytes what their
- * groups have in all; those that are merged for a set may have as much again.
+ * The price of all subprograms of the plan's phases, each over so many entries.  Adds to *bytes
+ * what their groups have in all; those that are merged for a set may have as much again.
  */
 static Cost
 parts_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double entries,
@@ -345,14 +346,14 @@ parts_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, doubl
 	const GpbSetsPlan *sets = &match->plan.sets;
 	Cost		read = read_cost(query, match, entries);
 	Cost		cost = 0.0;
-	int			run;
+	int			phase;
 	int			values;
 
-	for (run = 0; run < sets->nruns; run++)
+	for (phase = 0; phase < sets->nphases; phase++)
 	{
 		for (values = 0; values < Max(match->plan.nvalues, 1); values++)
 		{
-			double		groups = priced_groups(query, match, sets->runs[run], values);
+			double		groups = priced_groups(query, match, sets->phases[phase], values);
 
 			cost += read + program_cost(query, match, entries, groups);
 			*bytes += gpb_groups_bytes(groups, group_size(match)) * (sets->n > 1 ? 2.0 : 1.0);
@@ -362,8 +363,8 @@ parts_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, doubl
 }
 
 /*
- * The price of the sets' groups: those that differ from their run's are merged, and values have to
- * be brought into order.
+ * The price of the sets' groups: those that differ from their phase's are merged, and values have
+ * to be brought into order.
  */
 static Cost
 sets_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
@@ -377,10 +378,10 @@ sets_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 	{
 		for (values = 0; values < Max(match->plan.nvalues, 1); values++)
 		{
-			uint32		run = sets->runs[sets->run[set]];
+			uint32		phase = sets->phases[sets->phase[set]];
 
-			if (sets->set[set] != run)
-				cost += priced_groups(query, match, run, values) * GPB_MERGE_COST *
+			if (sets->set[set] != phase)
+				cost += priced_groups(query, match, phase, values) * GPB_MERGE_COST *
 					cpu_operator_cost;
 			if (match->plan.nvalues > 0)
 				cost += gpb_values_cost(priced_groups(query, match, sets->set[set], values));
@@ -390,40 +391,40 @@ sets_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 }
 
 /*
- * Choose the runs of the sets that cost less.  Returns their price; *bytes is that of their
+ * Choose the phases of the sets that cost less.  Returns their price; *bytes is that of their
  * groups.
  */
 static Cost
-choose_runs(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *bytes)
+choose_phases(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *bytes)
 {
 	double		bytes_apart = 0.0;
 	Cost		together;
 	Cost		apart;
 
 	*bytes = 0.0;
-	gpb_sets_run_together(&match->plan.sets);
+	gpb_sets_in_one_phase(&match->plan.sets);
 	together = parts_cost(query, match, match->entries, bytes) + sets_cost(query, match);
 	if (match->plan.sets.n == 1)
 		return together;
-	gpb_sets_run_apart(&match->plan.sets);
+	gpb_sets_in_phases(&match->plan.sets);
 	apart = parts_cost(query, match, match->entries, &bytes_apart) + sets_cost(query, match);
 	if (apart < together)
 	{
 		*bytes = bytes_apart;
 		return apart;
 	}
-	gpb_sets_run_together(&match->plan.sets);
+	gpb_sets_in_one_phase(&match->plan.sets);
 	return together;
 }
 
 /*
- * Have the plan skip if that costs less.  Returns the price of the runs; *bytes is that of their
+ * Have the plan skip if that costs less.  Returns the price of the phases; *bytes is that of their
  * groups.
  */
 static Cost
 choose_skip(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *bytes)
 {
-	Cost		whole = choose_runs(query, match, bytes);
+	Cost		whole = choose_phases(query, match, bytes);
 	double		whole_entries = match->entries;
 	Cost		skipping;
 
@@ -432,12 +433,12 @@ choose_skip(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *by
 	match->plan.skips = match->skip.conditions;
 	match->plan.skip_prefix = match->skip.prefix;
 	match->entries = match->skip.entries;
-	skipping = choose_runs(query, match, bytes);
+	skipping = choose_phases(query, match, bytes);
 	if (skipping < whole)
 		return skipping;
 	match->plan.skips = NIL;
 	match->entries = whole_entries;
-	return choose_runs(query, match, bytes);
+	return choose_phases(query, match, bytes);
 }
 
 /* ---- the whole ---- */
@@ -514,9 +515,9 @@ gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Pa
 	double		estimated;
 	double		rows;
 	double		bytes;
-	Cost		runs = choose_skip(query, match, &bytes);
+	Cost		phases = choose_skip(query, match, &bytes);
 	Cost		lowered = lowered_cost(query, match);
-	Cost		cost = begin_cost(query, match) + runs - lowered;
+	Cost		cost = begin_cost(query, match) + phases - lowered;
 	Selectivity kept;
 	QualCost	having;
 	Cost		row;

@@ -204,12 +204,12 @@ gpb_group_list_count(const GpbGroupList *list)
 }
 
 uint64
-gpb_group_list_run(const GpbGroupList *list, uint64 at, const char **first)
+gpb_group_list_adjacent(const GpbGroupList *list, uint64 at, const char **first)
 {
 	if (list->table != NULL)
-		return gpb_groups_run(list->table, at, first);
+		return gpb_groups_adjacent(list->table, at, first);
 	return list->totals == NULL ? 0 :
-		gpb_batch_group_run(gpb_range_totals_batch(list->totals), at, first);
+		gpb_batch_adjacent_groups(gpb_range_totals_batch(list->totals), at, first);
 }
 
 const GpbGroup *

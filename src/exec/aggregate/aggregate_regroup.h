@@ -34,8 +34,8 @@ extern void gpb_regroup(GpbRangeTotals *totals, const GpbProgram *program, uint3
 /* The number of groups */
 extern uint64 gpb_group_list_count(const GpbGroupList *list);
 
-/* As gpb_batch_group_run(), of the list */
-extern uint64 gpb_group_list_run(const GpbGroupList *list, uint64 at, const char **first);
+/* As gpb_batch_adjacent_groups(), of the list */
+extern uint64 gpb_group_list_adjacent(const GpbGroupList *list, uint64 at, const char **first);
 
 /* The next group; *at is 0 at first.  NULL after the last one. */
 extern const GpbGroup *gpb_group_list_next(const GpbGroupList *list, uint64 *at);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate_sets.c
- *	  The grouping sets of a query, and the runs of a program that answer them: planning.
+ *	  The grouping sets of a query, and the phases of a program that answer them: planning.
  *
  *-------------------------------------------------------------------------
  */
@@ -120,18 +120,18 @@ gpb_sets_match(PlannerInfo *root, List *clauses, List *groups, List *groupings, 
 	return NULL;
 }
 
-/* ---- runs ---- */
+/* ---- phases ---- */
 
 void
-gpb_sets_run_together(GpbSetsPlan *plan)
+gpb_sets_in_one_phase(GpbSetsPlan *plan)
 {
 	int			i;
 
-	plan->nruns = 1;
-	plan->runs = palloc0(sizeof(uint32));
-	plan->run = palloc0(sizeof(int) * plan->n);
+	plan->nphases = 1;
+	plan->phases = palloc0(sizeof(uint32));
+	plan->phase = palloc0(sizeof(int) * plan->n);
 	for (i = 0; i < plan->n; i++)
-		plan->runs[0] |= plan->set[i];
+		plan->phases[0] |= plan->set[i];
 }
 
 /* Is the set a proper part of another one? */
@@ -148,36 +148,36 @@ is_within_another(const GpbSetsPlan *plan, uint32 set)
 	return false;
 }
 
-/* The first run that has the set; nruns if none has. */
+/* The first phase that has the set; nphases if none has. */
 static int
-find_run(const GpbSetsPlan *plan, uint32 set)
+find_phase(const GpbSetsPlan *plan, uint32 set)
 {
-	int			run;
+	int			phase;
 
-	for (run = 0; run < plan->nruns; run++)
+	for (phase = 0; phase < plan->nphases; phase++)
 	{
-		if ((set & ~plan->runs[run]) == 0)
+		if ((set & ~plan->phases[phase]) == 0)
 			break;
 	}
-	return run;
+	return phase;
 }
 
 void
-gpb_sets_run_apart(GpbSetsPlan *plan)
+gpb_sets_in_phases(GpbSetsPlan *plan)
 {
 	int			i;
 
-	plan->nruns = 0;
-	plan->runs = palloc0(sizeof(uint32) * plan->n);
-	plan->run = palloc0(sizeof(int) * plan->n);
+	plan->nphases = 0;
+	plan->phases = palloc0(sizeof(uint32) * plan->n);
+	plan->phase = palloc0(sizeof(int) * plan->n);
 	for (i = 0; i < plan->n; i++)
 	{
 		if (!is_within_another(plan, plan->set[i]) &&
-			find_run(plan, plan->set[i]) == plan->nruns)
-			plan->runs[plan->nruns++] = plan->set[i];
+			find_phase(plan, plan->set[i]) == plan->nphases)
+			plan->phases[plan->nphases++] = plan->set[i];
 	}
 	for (i = 0; i < plan->n; i++)
-		plan->run[i] = find_run(plan, plan->set[i]);
+		plan->phase[i] = find_phase(plan, plan->set[i]);
 }
 
 /* ---- what travels in the plan ---- */
@@ -188,15 +188,15 @@ gpb_sets_put(List **private, const GpbSetsPlan *plan)
 	int			i;
 
 	gpb_put_int(private, plan->n);
-	gpb_put_int(private, plan->nruns);
+	gpb_put_int(private, plan->nphases);
 	gpb_put_int(private, plan->ngroupings);
 	for (i = 0; i < plan->n; i++)
 	{
 		gpb_put_int(private, (int) plan->set[i]);
-		gpb_put_int(private, plan->run[i]);
+		gpb_put_int(private, plan->phase[i]);
 	}
-	for (i = 0; i < plan->nruns; i++)
-		gpb_put_int(private, (int) plan->runs[i]);
+	for (i = 0; i < plan->nphases; i++)
+		gpb_put_int(private, (int) plan->phases[i]);
 	for (i = 0; i < plan->ngroupings * plan->n; i++)
 		gpb_put_int(private, plan->grouping[i]);
 }
@@ -207,19 +207,19 @@ gpb_sets_get(GpbPrivateReader *reader, GpbSetsPlan *plan)
 	int			i;
 
 	plan->n = gpb_get_int(reader);
-	plan->nruns = gpb_get_int(reader);
+	plan->nphases = gpb_get_int(reader);
 	plan->ngroupings = gpb_get_int(reader);
 	plan->set = palloc(sizeof(uint32) * plan->n);
-	plan->run = palloc(sizeof(int) * plan->n);
-	plan->runs = palloc(sizeof(uint32) * plan->nruns);
+	plan->phase = palloc(sizeof(int) * plan->n);
+	plan->phases = palloc(sizeof(uint32) * plan->nphases);
 	plan->grouping = palloc(sizeof(int) * plan->ngroupings * plan->n);
 	for (i = 0; i < plan->n; i++)
 	{
 		plan->set[i] = (uint32) gpb_get_int(reader);
-		plan->run[i] = gpb_get_int(reader);
+		plan->phase[i] = gpb_get_int(reader);
 	}
-	for (i = 0; i < plan->nruns; i++)
-		plan->runs[i] = (uint32) gpb_get_int(reader);
+	for (i = 0; i < plan->nphases; i++)
+		plan->phases[i] = (uint32) gpb_get_int(reader);
 	for (i = 0; i < plan->ngroupings * plan->n; i++)
 		plan->grouping[i] = gpb_get_int(reader);
 }

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate_sets.h
- *	  The grouping sets of a query, and the runs of a program that answer them.
+ *	  The grouping sets of a query, and the phases of a program that answer them.
  *
- * A run has groups by some of the query's group expressions: by all that occur in its sets.  The
- * groups of a set are made of those of its run, by merging the answers of all that agree in the
+ * A phase has groups by some of the query's group expressions: by all that occur in its sets.  The
+ * groups of a set are made of those of its phase, by merging the answers of all that agree in the
  * set's expressions.
  *
  *-------------------------------------------------------------------------
@@ -22,9 +22,9 @@ typedef struct GpbSetsPlan
 {
 	int			n;
 	uint32	   *set;			/* bit i: the set has group expression number i */
-	int		   *run;			/* the number of each set's run */
-	int			nruns;
-	uint32	   *runs;			/* of each run: the union of its sets */
+	int		   *phase;			/* the number of each set's phase */
+	int			nphases;
+	uint32	   *phases;			/* of each phase: the union of its sets */
 	int			ngroupings;		/* calls of GROUPING() */
 	int		   *grouping;		/* for each of them its value in each of the n sets */
 } GpbSetsPlan;
@@ -42,20 +42,21 @@ gpb_set_has(uint32 set, int i)
 extern List *gpb_collect_groupings(List *expressions);
 
 /*
- * Fill in the sets, without runs.  groups are the query's group expressions, one for each of the
+ * Fill in the sets, without phases.  groups are the query's group expressions, one for each of the
  * SortGroupClauses "clauses"; groupings the calls of GROUPING().  Returns NULL, or why the sets are
  * none of ours.
  */
 extern const char *gpb_sets_match(PlannerInfo *root, List *clauses, List *groups, List *groupings,
 								  GpbSetsPlan *plan);
 
-/* One run for all sets */
-extern void gpb_sets_run_together(GpbSetsPlan *plan);
+/* One phase for all sets */
+extern void gpb_sets_in_one_phase(GpbSetsPlan *plan);
 
 /*
- * A run for each set that is not within another; a set that is within several goes with the first.
+ * A phase for each set that is not within another; a set that is within several goes with the
+ * first.
  */
-extern void gpb_sets_run_apart(GpbSetsPlan *plan);
+extern void gpb_sets_in_phases(GpbSetsPlan *plan);
 
 /* Append the fields to a plan's private list. */
 extern void gpb_sets_put(List **private, const GpbSetsPlan *plan);

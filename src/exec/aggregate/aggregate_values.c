@@ -13,7 +13,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
-#include "exec/aggregate/aggregate_values_run.h"
+#include "exec/aggregate/aggregate_values_group.h"
 #include "exec/common/program_words.h"
 
 /* To compare two records, and to take one in turn, in units of cpu_operator_cost */
@@ -34,7 +34,7 @@ struct GpbValuesScan
 	MemoryContext context;
 	GpbValuesRecord *records;
 	uint64		nrecords;
-	GpbValuesRun run;			/* those of one group of the query */
+	GpbValuesGroup of_group;	/* those of one group of the query */
 };
 
 Size
@@ -173,19 +173,19 @@ gpb_values_next(GpbValuesScan *scan, uint64 *at)
 	const GpbValuesRecord *record = scan->records + *at;
 	uint64		n = 0;
 
-	scan->run = (GpbValuesRun) {record, 0, scan->slot, scan->slots, &scan->format};
+	scan->of_group = (GpbValuesGroup) {record, 0, scan->slot, scan->slots, &scan->format};
 	if (scan->slot == 0)
 	{
 		if (*at > 0)
 			return false;
-		scan->run.n = scan->nrecords;
+		scan->of_group.n = scan->nrecords;
 		*at = Max(scan->nrecords, 1);
 		return true;
 	}
 	while (*at + n < scan->nrecords &&
 		   (n == 0 || compare_records(record, record + n, scan->slot, scan->floats) == 0))
 		n++;
-	scan->run.n = n;
+	scan->of_group.n = n;
 	*at += n;
 	return n > 0;
 }
@@ -193,7 +193,7 @@ gpb_values_next(GpbValuesScan *scan, uint64 *at)
 const GpbGroup *
 gpb_values_any(const GpbValuesScan *scan)
 {
-	return scan->run.n > 0 ? scan->run.records[0].group : NULL;
+	return scan->of_group.n > 0 ? scan->of_group.records[0].group : NULL;
 }
 
 void
@@ -201,8 +201,8 @@ gpb_values_add(const GpbValuesScan *scan, GpbRangeTotals *totals)
 {
 	uint64		i;
 
-	for (i = 0; i < scan->run.n; i++)
-		gpb_range_group_add_group(totals, scan->run.records[i].group);
+	for (i = 0; i < scan->of_group.n; i++)
+		gpb_range_group_add_group(totals, scan->of_group.records[i].group);
 }
 
 void
@@ -211,6 +211,7 @@ gpb_values_final(GpbValuesScan *scan, ExprContext *econtext, Datum *values, bool
 	int			i;
 
 	for (i = 0; i < scan->n; i++)
-		values[i] = gpb_values_final_value(&scan->finals[i], &scan->run, econtext, scan->context,
+		values[i] = gpb_values_final_value(&scan->finals[i], &scan->of_group, econtext,
+										   scan->context,
 										   &isnull[i]);
 }

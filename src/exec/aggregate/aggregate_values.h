@@ -8,7 +8,7 @@
  * The program has one group slot more than the query has groups, for the expression.  So its
  * answers say, for each group of the query, which values there are and how many entries have each.
  * The node puts those of a group together, in the order of values.  Of several expressions each
- * has a program of its own (aggregate_parts.h).
+ * has a program of its own (aggregate_subprograms.h).
  *
  *	aggregate_values_match.c	which aggregates
  *	aggregate_values.c			the records of the program's groups, in order

@@ -15,7 +15,7 @@
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
-#include "exec/aggregate/aggregate_values_run.h"
+#include "exec/aggregate/aggregate_values_group.h"
 #include "exec/common/fractions.h"
 #include "exec/common/item_final.h"
 #include "exec/common/program_codes.h"
@@ -61,25 +61,25 @@ gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, Oid type
 
 /* The words of a value */
 static inline const int64 *
-record_value(const GpbValuesRun *run, uint64 i)
+record_value(const GpbValuesGroup *of_group, uint64 i)
 {
-	return &run->records[i].group->words[run->slot];
+	return &of_group->records[i].group->words[of_group->slot];
 }
 
 /* How many entries with the value of this record count for the aggregate?  None if it is NULL. */
 static inline int64
-record_entries(const GpbValuesFinal *final, const GpbValuesRun *run, uint64 i)
+record_entries(const GpbValuesFinal *final, const GpbValuesGroup *of_group, uint64 i)
 {
-	const GpbGroup *group = run->records[i].group;
+	const GpbGroup *group = of_group->records[i].group;
 
-	if (group->nulls >> run->slot & 1)
+	if (group->nulls >> of_group->slot & 1)
 		return 0;
-	return group->words[run->answer + final->count];
+	return group->words[of_group->answer + final->count];
 }
 
 /* An aggregate with DISTINCT: each value counts once. */
 static Datum
-distinct_value(const GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
+distinct_value(const GpbValuesFinal *final, const GpbValuesGroup *of_group, bool *isnull)
 {
 	const GpbAnswerFormat *each = &final->each;
 	int64	   *answer = palloc(gpb_answer_width(each));
@@ -87,12 +87,12 @@ distinct_value(const GpbValuesFinal *final, const GpbValuesRun *run, bool *isnul
 	int			c;
 
 	gpb_answer_init(each, answer);
-	for (i = 0; i < run->n; i++)
+	for (i = 0; i < of_group->n; i++)
 	{
-		if (record_entries(final, run, i) == 0)
+		if (record_entries(final, of_group, i) == 0)
 			continue;
 		for (c = 0; c < each->ncolumns; c++)
-			gpb_answer_add_value(&each->column[c], answer, record_value(run, i)[c]);
+			gpb_answer_add_value(&each->column[c], answer, record_value(of_group, i)[c]);
 	}
 	gpb_answer_normalize(each, answer);
 	return gpb_aggregate_final(final->index, &final->item.each, &each->column[0], answer, isnull);
@@ -100,20 +100,20 @@ distinct_value(const GpbValuesFinal *final, const GpbValuesRun *run, bool *isnul
 
 /* mode(): of the values that most entries have, the first in its order */
 static Datum
-mode_value(const GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
+mode_value(const GpbValuesFinal *final, const GpbValuesGroup *of_group, bool *isnull)
 {
 	int64		most = 0;
 	const int64 *value = NULL;
 	uint64		i;
 
-	for (i = 0; i < run->n; i++)
+	for (i = 0; i < of_group->n; i++)
 	{
-		int64		entries = record_entries(final, run, i);
+		int64		entries = record_entries(final, of_group, i);
 
 		if (entries > most || (entries == most && entries > 0 && final->item.descending))
 		{
 			most = entries;
-			value = record_value(run, i);
+			value = record_value(of_group, i);
 		}
 	}
 	*isnull = most == 0;
@@ -125,20 +125,20 @@ mode_value(const GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
  * equal, so it makes no difference which comes first.
  */
 static Datum
-extreme_value(GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
+extreme_value(GpbValuesFinal *final, const GpbValuesGroup *of_group, bool *isnull)
 {
 	Datum		extreme = (Datum) 0;
 
 	*isnull = true;
-	for (uint64 i = 0; i < run->n; i++)
+	for (uint64 i = 0; i < of_group->n; i++)
 	{
 		Datum		value;
 		int			order;
 
 		CHECK_FOR_INTERRUPTS();
-		if (record_entries(final, run, i) == 0)
+		if (record_entries(final, of_group, i) == 0)
 			continue;
-		value = gpb_words_value(final->index, final->type, record_value(run, i));
+		value = gpb_words_value(final->index, final->type, record_value(of_group, i));
 		order = *isnull ? 0 : DatumGetInt32(FunctionCall2Coll(&final->compare,
 															  final->item.collation, value,
 															  extreme));
@@ -151,28 +151,28 @@ extreme_value(GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
 
 /* ---- percentiles ---- */
 
-/* The entries of a run in the order of a percentile: record i ends before ends[i]. */
+/* The entries of a group in the order of a percentile: record i ends before ends[i]. */
 typedef struct GpbValuesRows
 {
 	const GpbValuesFinal *final;
-	const GpbValuesRun *run;
+	const GpbValuesGroup *of_group;
 	int64	   *ends;			/* in ascending order */
 	int64		total;
 } GpbValuesRows;
 
 static void
-count_rows(GpbValuesRows *rows, const GpbValuesFinal *final, const GpbValuesRun *run)
+count_rows(GpbValuesRows *rows, const GpbValuesFinal *final, const GpbValuesGroup *of_group)
 {
 	uint64		i;
 
 	rows->final = final;
-	rows->run = run;
+	rows->of_group = of_group;
 	rows->ends = MemoryContextAllocHuge(CurrentMemoryContext,
-										sizeof(int64) * Max(run->n, 1));
+										sizeof(int64) * Max(of_group->n, 1));
 	rows->total = 0;
-	for (i = 0; i < run->n; i++)
+	for (i = 0; i < of_group->n; i++)
 	{
-		rows->total += record_entries(final, run, i);
+		rows->total += record_entries(final, of_group, i);
 		rows->ends[i] = rows->total;
 	}
 }
@@ -182,7 +182,7 @@ static const int64 *
 row_value(const GpbValuesRows *rows, int64 row)
 {
 	uint64		low = 0;
-	uint64		high = rows->run->n - 1;
+	uint64		high = rows->of_group->n - 1;
 
 	if (rows->final->item.descending)
 		row = rows->total - 1 - row;
@@ -195,7 +195,7 @@ row_value(const GpbValuesRows *rows, int64 row)
 		else
 			low = middle + 1;
 	}
-	return record_value(rows->run, low);
+	return record_value(rows->of_group, low);
 }
 
 /* The value of row number "row" as a float8 */
@@ -266,7 +266,7 @@ evaluate_fraction(GpbValuesFinal *final, ExprContext *econtext, MemoryContext la
 
 /* A percentile.  As in core, an array of fractions is not looked at if there are no rows. */
 static Datum
-percentile_value(GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
+percentile_value(GpbValuesFinal *final, const GpbValuesGroup *of_group, bool *isnull)
 {
 	GpbValuesRows rows;
 
@@ -275,7 +275,7 @@ percentile_value(GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
 		return (Datum) 0;
 	if (!final->item.many)
 		gpb_require_fraction(DatumGetFloat8(final->fraction_value));
-	count_rows(&rows, final, run);
+	count_rows(&rows, final, of_group);
 	if (rows.total == 0)
 		return (Datum) 0;
 	*isnull = false;
@@ -287,21 +287,21 @@ percentile_value(GpbValuesFinal *final, const GpbValuesRun *run, bool *isnull)
 /* ---- any of them ---- */
 
 Datum
-gpb_values_final_value(GpbValuesFinal *final, const GpbValuesRun *run, ExprContext *econtext,
+gpb_values_final_value(GpbValuesFinal *final, const GpbValuesGroup *of_group, ExprContext *econtext,
 					   MemoryContext lasting, bool *isnull)
 {
 	switch (final->item.function)
 	{
 		case GPB_VALUES_DISTINCT:
-			return distinct_value(final, run, isnull);
+			return distinct_value(final, of_group, isnull);
 		case GPB_VALUES_MODE:
-			return mode_value(final, run, isnull);
+			return mode_value(final, of_group, isnull);
 		case GPB_VALUES_MIN:
 		case GPB_VALUES_MAX:
-			return extreme_value(final, run, isnull);
+			return extreme_value(final, of_group, isnull);
 		default:
 			if (!final->evaluated)
 				evaluate_fraction(final, econtext, lasting);
-			return percentile_value(final, run, isnull);
+			return percentile_value(final, of_group, isnull);
 	}
 }

@@ -26,7 +26,8 @@
 #include "engine/cost.h"
 #include "exec/bucket/bucket_match.h"
 #include "exec/common/growth.h"
-#include "exec/common/plan_rules.h"
+#include "exec/common/index_columns.h"
+#include "exec/common/plan_costs.h"
 #include "mirror/mirror.h"
 
 /* All in units of cpu_operator_cost */

@@ -25,7 +25,7 @@
 #include "exec/bucket/bucket_node.h"
 #include "exec/common/expressions.h"
 #include "exec/common/ordinary_child.h"
-#include "exec/common/program_constants.h"
+#include "exec/common/program_bind_safe.h"
 
 /* ---- begin ---- */
 
@@ -153,10 +153,10 @@ set_bucket_arguments(GpbBucketScan *scan)
 
 /*
  * Evaluate the conditions.  Fills in the range that satisfies them; returns false if no entry does.
- * If *wide is set it may have entries that do not.
+ * If *lossy is set it may have entries that do not.
  */
 static bool
-evaluate_range(GpbBucketScan *scan, GpbRange *range, bool *wide)
+evaluate_range(GpbBucketScan *scan, GpbRange *range, bool *lossy)
 {
 	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
 	MemoryContext caller;
@@ -166,11 +166,11 @@ evaluate_range(GpbBucketScan *scan, GpbRange *range, bool *wide)
 	/* what the scan keys have is passed by value, so it may go with this row's memory */
 	if (scan->columns == NULL)
 		return gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index,
-									   &scan->layout, econtext, range, &scan->keys, wide);
+									   &scan->layout, econtext, range, &scan->keys, lossy);
 	caller = MemoryContextSwitchTo(scan->evaluation);
-	n = gpb_column_conditions_evaluate(scan->columns, econtext, &ranges, wide);
+	n = gpb_column_conditions_evaluate(scan->columns, econtext, &ranges, lossy);
 	MemoryContextSwitchTo(caller);
-	if (n > 1 || *wide)
+	if (n > 1 || *lossy)
 		elog(ERROR, "conditions on index \"%s\" are not one range",
 			 RelationGetRelationName(scan->node.index));
 	if (n == 1)
@@ -189,16 +189,16 @@ evaluate_buckets(GpbBucketScan *scan)
 	GpbRange	range;
 	GpbRange	not_null;
 	GpbRange	nulls;
-	bool		wide;
+	bool		lossy;
 
 	MemoryContextReset(scan->evaluation);
 	scan->has_ranges = false;
 	scan->has_null = false;
 	scan->asks_null_keys = false;
 	scan->keys.n = 0;
-	if (!evaluate_range(scan, &range, &wide))
+	if (!evaluate_range(scan, &range, &lossy))
 		return;
-	if (wide)
+	if (lossy)
 	{
 		gpb_bucket_give_up(scan,
 						   "a condition for which a change of the time zone's offset matters");
@@ -210,7 +210,7 @@ evaluate_buckets(GpbBucketScan *scan)
 	scan->order = set_bucket_arguments(scan);
 	scan->has_null = scan->order->null;
 	scan->null_range = range;
-	gpb_part_nulls(&scan->layout, scan->plan.column, range, &not_null, &nulls);
+	gpb_split_nulls(&scan->layout, scan->plan.column, range, &not_null, &nulls);
 	if (scan->order->null)
 	{
 		scan->asks_null_keys = !scan->order->silent &&

@@ -25,7 +25,6 @@
 
 #include "exec/bucket/bucket_function.h"
 #include "exec/common/zone.h"
-#include "exec/common/plan_rules.h"
 
 /* ---- which functions ---- */
 

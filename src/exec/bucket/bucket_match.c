@@ -268,7 +268,7 @@ gpb_bucket_match_index(const GpbBucketQuery *query, IndexOptInfo *index, GpbBuck
 	if (index->nkeycolumns > 1 && gpb_may_fail((Node *) plan->arguments))
 		return false;
 	match->entries = estimate_entries(query, match, ranges, filters);
-	match->needs_child = gpb_may_be_wide(plan->conditions);
+	match->needs_child = gpb_may_be_lossy(plan->conditions);
 	if ((filters != NIL || match->groups != NIL ||
 		 !gpb_match_batch_aggrefs(index, query->aggrefs, &plan->items)) &&
 		!match_program(query, match, filters))

@@ -13,8 +13,10 @@
 
 #include "exec/bucket/bucket_match.h"
 #include "exec/common/expressions.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/ordinary_child.h"
 #include "exec/common/plan_check.h"
+#include "exec/common/plan_costs.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
 

@@ -336,8 +336,8 @@ gpb_bucket_last_row(GpbBucketScan *scan)
 
 		if (row != NULL)
 			return row;
-		n = gpb_batch_group_run(gpb_range_totals_batch(scan->batches.totals), scan->last_at,
-								&first);
+		n = gpb_batch_adjacent_groups(gpb_range_totals_batch(scan->batches.totals), scan->last_at,
+									  &first);
 		if (n == 0)
 			return NULL;
 		gpb_word_rows_take(scan->rows, first, n);

@@ -270,7 +270,7 @@ gpb_split_leading(PlannerInfo *root, IndexOptInfo *index, List *restrictions, in
 }
 
 bool
-gpb_columns_may_be_wide(const IndexOptInfo *index, const GpbRangeSplit *split)
+gpb_columns_may_be_lossy(const IndexOptInfo *index, const GpbRangeSplit *split)
 {
 	return index->nkeycolumns > 1 && list_length(split->arrays) > 1;
 }
@@ -495,7 +495,7 @@ narrow_to_groups(GpbColumnConditions *columns, ExprContext *econtext, GpbColumnS
  */
 static void
 add_arm(GpbColumnConditions *conditions, const GpbConditionList *arm, ExprContext *econtext,
-		const GpbLayout *layout, GpbRangeSet *all, bool *wide)
+		const GpbLayout *layout, GpbRangeSet *all, bool *lossy)
 {
 	GpbRangeSet set = {NULL, 0, 0};
 	GpbColumnSets sets;
@@ -505,7 +505,7 @@ add_arm(GpbColumnConditions *conditions, const GpbConditionList *arm, ExprContex
 		(arm != NULL && !list_apply(arm, econtext, &sets)))
 		return;
 	gpb_column_ranges(&sets, &set);
-	*wide |= sets.ntested > 0;
+	*lossy |= sets.ntested > 0;
 	if (conditions->skip.n > 0)
 		narrow_to_groups(conditions, econtext, &sets, &set);
 	if (all->count == 0)
@@ -523,18 +523,18 @@ add_arm(GpbColumnConditions *conditions, const GpbConditionList *arm, ExprContex
 
 uint32
 gpb_column_conditions_evaluate(GpbColumnConditions *conditions, ExprContext *econtext,
-							   GpbRange **found, bool *wide)
+							   GpbRange **found, bool *lossy)
 {
 	/* a copy: the relcache may rebuild its own at any time */
 	GpbLayout	layout = *gpb_layout(conditions->index);
 	GpbRangeSet set = {NULL, 0, 0};
 	int			i;
 
-	*wide = false;
+	*lossy = false;
 	if (conditions->narms == 0)
-		add_arm(conditions, NULL, econtext, &layout, &set, wide);
+		add_arm(conditions, NULL, econtext, &layout, &set, lossy);
 	for (i = 0; i < conditions->narms; i++)
-		add_arm(conditions, &conditions->arms[i], econtext, &layout, &set, wide);
+		add_arm(conditions, &conditions->arms[i], econtext, &layout, &set, lossy);
 	*found = set.ranges;
 	return conditions->narms < 2 ? set.count : gpb_unite_ranges(set.ranges, set.count);
 }

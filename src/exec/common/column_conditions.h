@@ -49,7 +49,7 @@ extern void gpb_split_leading(PlannerInfo *root, IndexOptInfo *index, List *rest
 							  int ncolumns, GpbRangeSplit *split);
 
 /* May the product of the conditions' arrays be too many ranges? */
-extern bool gpb_columns_may_be_wide(const IndexOptInfo *index, const GpbRangeSplit *split);
+extern bool gpb_columns_may_be_lossy(const IndexOptInfo *index, const GpbRangeSplit *split);
 
 /* ---- run time ---- */
 
@@ -81,12 +81,12 @@ extern const GpbSkipCounters *gpb_column_conditions_skipped(const GpbColumnCondi
 
 /*
  * Evaluate the conditions.  Returns the number of ranges that satisfy them, which are disjoint and
- * in *found, palloc'd.  If *wide is set there would be so many that they are fewer, and have
+ * in *found, palloc'd.  If *lossy is set there would be so many that they are fewer, and have
  * entries that do not satisfy the conditions.
  */
 extern uint32 gpb_column_conditions_evaluate(GpbColumnConditions *conditions,
 											 ExprContext *econtext, GpbRange **found,
-											 bool *wide);
+											 bool *lossy);
 
 /*
  * Evaluate the conditions, without arms, as what they leave of each column.  layout must stay as

@@ -446,19 +446,19 @@ gpb_float_deviation(const GpbAnswerColumn *column, const int64 *answer)
 /* ---- pairs ---- */
 
 /* A number that is rounded once and may be beyond the range of float8: value * 2^exponent */
-typedef struct GpbWideFloat
+typedef struct GpbScaledFloat
 {
 	float8		value;
 	int			exponent;
-} GpbWideFloat;
+} GpbScaledFloat;
 
 /* The number of n limbs whose bit 0 weighs 1; of its value, the magnitude is below 2^54. */
-static GpbWideFloat
-wide_float(const uint32 *limb, int n, bool negative)
+static GpbScaledFloat
+scaled_float(const uint32 *limb, int n, bool negative)
 {
 	int			lowest = highest_bit(limb, n, 52) - 52;
 	uint64		pattern = limb_bits(limb, lowest);
-	GpbWideFloat result;
+	GpbScaledFloat result;
 
 	pattern += rounds_up(limb, lowest, pattern, false);
 	result.value = negative && pattern != 0 ? -(float8) pattern : (float8) pattern;
@@ -466,15 +466,15 @@ wide_float(const uint32 *limb, int n, bool negative)
 	return result;
 }
 
-static GpbWideFloat
-wide_moment(const GpbMoment *moment)
+static GpbScaledFloat
+scaled_moment(const GpbMoment *moment)
 {
-	return wide_float(moment->limb, GPB_SQUARE_LIMBS, moment->negative);
+	return scaled_float(moment->limb, GPB_SQUARE_LIMBS, moment->negative);
 }
 
 /* xy / sqrt(xx * yy), where neither is 0 */
 static float8
-correlation(GpbWideFloat xx, GpbWideFloat yy, GpbWideFloat xy)
+correlation(GpbScaledFloat xx, GpbScaledFloat yy, GpbScaledFloat xy)
 {
 	float8		square = xx.value * yy.value;
 	int			exponent = xx.exponent + yy.exponent;
@@ -491,7 +491,7 @@ correlation(GpbWideFloat xx, GpbWideFloat yy, GpbWideFloat xy)
 
 /* xy^2 / (xx * yy), where neither is 0 */
 static float8
-determination(GpbWideFloat xx, GpbWideFloat yy, GpbWideFloat xy)
+determination(GpbScaledFloat xx, GpbScaledFloat yy, GpbScaledFloat xy)
 {
 	float8		result = ldexp(xy.value * xy.value / (xx.value * yy.value),
 							   2 * xy.exponent - xx.exponent - yy.exponent);
@@ -500,7 +500,7 @@ determination(GpbWideFloat xx, GpbWideFloat yy, GpbWideFloat xy)
 }
 
 static float8
-slope(GpbWideFloat xx, GpbWideFloat xy)
+slope(GpbScaledFloat xx, GpbScaledFloat xy)
 {
 	return ldexp(xy.value / xx.value, xy.exponent - xx.exponent);
 }
@@ -522,13 +522,13 @@ intercept(const GpbFloatSum *x, const GpbFloatSum *y, uint64 count, const GpbMom
 	uint32		other[GPB_CUBE_LIMBS] = {0};
 	bool		x_negative = sum_magnitude(x, x_limb);
 	bool		negative = sum_magnitude(y, y_limb);
-	GpbWideFloat above;
-	GpbWideFloat below = wide_moment(xx);
+	GpbScaledFloat above;
+	GpbScaledFloat below = scaled_moment(xx);
 
 	add_limbs_product(cube, xx->limb, GPB_SQUARE_LIMBS, y_limb, GPB_SUM_LIMBS);
 	add_limbs_product(other, xy->limb, GPB_SQUARE_LIMBS, x_limb, GPB_SUM_LIMBS);
 	negative = subtract_signed(cube, negative, other, x_negative ^ xy->negative, GPB_CUBE_LIMBS);
-	above = wide_float(cube, GPB_CUBE_LIMBS, negative);
+	above = scaled_float(cube, GPB_CUBE_LIMBS, negative);
 	return ldexp(above.value / (below.value * (float8) count),
 				 above.exponent - GPB_FLOAT_UNIT_BITS - below.exponent);
 }
@@ -562,7 +562,7 @@ line_value(const GpbAggregateItem *item, const GpbAnswerColumn *x, const GpbAnsw
 	if (xy->is_nan)
 		return get_float8_nan();
 	if (item->function == GPB_REGR_SLOPE)
-		return slope(wide_moment(&xx), wide_moment(xy));
+		return slope(scaled_moment(&xx), scaled_moment(xy));
 	return intercept(term_sum(x, answer, &room[0]), term_sum(y, answer, &room[1]),
 					 answer[x->count], &xx, xy);
 }
@@ -588,8 +588,8 @@ fit_value(const GpbAggregateItem *item, const GpbAnswerColumn *x, const GpbAnswe
 		return 1;
 	if (xy->is_nan)
 		return get_float8_nan();
-	return (is_corr ? correlation : determination) (wide_moment(&xx), wide_moment(&yy),
-													wide_moment(xy));
+	return (is_corr ? correlation : determination) (scaled_moment(&xx), scaled_moment(&yy),
+													scaled_moment(xy));
 }
 
 float8

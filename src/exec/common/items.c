@@ -20,6 +20,7 @@
 #include "utils/lsyscache.h"
 
 #include "program.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/items.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_words.h"
@@ -125,7 +126,7 @@ static const struct
 {
 	Oid			aggregate;
 	GpbAggregateFunction function;
-	GpbPairPart part;
+	GpbPairInput input;
 }			gpb_pair_aggregates[] = {
 	{F_REGR_COUNT, GPB_COUNT_VALUES, GPB_PAIR_ROWS},
 	{F_REGR_AVGX, GPB_AVG, GPB_PAIR_X},
@@ -197,7 +198,7 @@ gpb_find_aggregate(Oid aggregate, GpbAggregateFunction *function, Oid *type)
 }
 
 bool
-gpb_find_pair_aggregate(Oid aggregate, GpbAggregateFunction *function, GpbPairPart *part)
+gpb_find_pair_aggregate(Oid aggregate, GpbAggregateFunction *function, GpbPairInput *input)
 {
 	int			i;
 
@@ -206,7 +207,7 @@ gpb_find_pair_aggregate(Oid aggregate, GpbAggregateFunction *function, GpbPairPa
 		if (gpb_pair_aggregates[i].aggregate == aggregate)
 		{
 			*function = gpb_pair_aggregates[i].function;
-			*part = gpb_pair_aggregates[i].part;
+			*input = gpb_pair_aggregates[i].input;
 			return true;
 		}
 	}

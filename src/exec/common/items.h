@@ -62,13 +62,13 @@ typedef enum GpbAggregateFunction
 } GpbAggregateFunction;
 
 /* What core's aggregates of pairs (Y, X) take of those in which neither is NULL */
-typedef enum GpbPairPart
+typedef enum GpbPairInput
 {
 	GPB_PAIR_ROWS,				/* their number: another function, of no argument */
 	GPB_PAIR_X,					/* X or Y: another function, of one argument */
 	GPB_PAIR_Y,
 	GPB_PAIR_BOTH
-} GpbPairPart;
+} GpbPairInput;
 
 /* The terms of a function of two arguments, besides that of X */
 typedef struct GpbPairTerms
@@ -135,7 +135,7 @@ extern bool gpb_find_aggregate(Oid aggregate, GpbAggregateFunction *function, Oi
  * function, and of what in the pairs it is.
  */
 extern bool gpb_find_pair_aggregate(Oid aggregate, GpbAggregateFunction *function,
-									GpbPairPart *part);
+									GpbPairInput *input);
 
 /* Is it a function of two arguments, or another whose items name several terms? */
 static inline bool

@@ -15,7 +15,7 @@
 
 #include "exec/common/kept_rows.h"
 #include "exec/common/ordinary_child.h"
-#include "exec/common/plan_rules.h"
+#include "exec/common/plan_costs.h"
 
 /* ---- planning ---- */
 

@@ -93,13 +93,13 @@ gpb_match_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *index)
 }
 
 bool
-gpb_may_be_wide(List *conditions)
+gpb_may_be_lossy(List *conditions)
 {
 	ListCell   *lc;
 
 	foreach(lc, conditions)
 	{
-		if (gpb_condition_may_be_wide(lfirst(lc)))
+		if (gpb_condition_may_be_lossy(lfirst(lc)))
 			return true;
 	}
 	return false;
@@ -115,7 +115,7 @@ gpb_match_conditions(PlannerInfo *root, IndexOptInfo *index, List **conditions)
 	{
 		Expr	   *condition = gpb_match_condition(root, lfirst_node(RestrictInfo, lc), index);
 
-		if (condition == NULL || gpb_condition_may_be_wide(condition))
+		if (condition == NULL || gpb_condition_may_be_lossy(condition))
 			return false;
 		*conditions = lappend(*conditions, condition);
 	}
@@ -209,11 +209,11 @@ narrow_to_bound(Relation index, const GpbLayout *layout, StrategyNumber strategy
 /* Narrow a range to the keys of a condition on a function of the key; false if there are none. */
 static bool
 narrow_by_function(const GpbCondition *condition, Datum value, Relation index,
-				   const GpbLayout *layout, GpbRange *range, GpbScanKeys *keys, bool *wide)
+				   const GpbLayout *layout, GpbRange *range, GpbScanKeys *keys, bool *lossy)
 {
 	GpbKeyInterval interval = gpb_key_function_interval(condition->function, value);
 
-	*wide |= interval.wide;
+	*lossy |= interval.lossy;
 	if (interval.least > interval.greatest)
 		return false;
 	narrow_to_bound(index, layout, BTGreaterEqualStrategyNumber, interval.least, range, keys);
@@ -225,13 +225,13 @@ narrow_by_function(const GpbCondition *condition, Datum value, Relation index,
 bool
 gpb_conditions_evaluate(const GpbCondition *conditions, int n, Relation index,
 						const GpbLayout *layout, ExprContext *econtext,
-						GpbRange *range, GpbScanKeys *keys, bool *wide)
+						GpbRange *range, GpbScanKeys *keys, bool *lossy)
 {
 	int			i;
 
 	range->lo = GPB_BOUND_MIN;
 	range->hi = GPB_BOUND_MAX;
-	*wide = false;
+	*lossy = false;
 	for (i = 0; i < n; i++)
 	{
 		const GpbCondition *condition = &conditions[i];
@@ -250,7 +250,7 @@ gpb_conditions_evaluate(const GpbCondition *conditions, int n, Relation index,
 		}
 		if (condition->function != NULL)
 		{
-			if (!narrow_by_function(condition, value, index, layout, range, keys, wide))
+			if (!narrow_by_function(condition, value, index, layout, range, keys, lossy))
 				return false;
 		}
 		else

@@ -26,7 +26,7 @@ extern bool gpb_is_bound_expression(PlannerInfo *root, Node *expression, Index r
 /*
  * The clause as an index condition; NULL if it cannot be one.  It is "key OP expression" or "key IS
  * [NOT] NULL", or "function of the key OP expression" (key_function.h), whose range may turn out to
- * be too wide when it is evaluated.  Whether it may be tested before others is not asked.
+ * be lossy when it is evaluated.  Whether it may be tested before others is not asked.
  */
 extern Expr *gpb_match_key_clause(PlannerInfo *root, Expr *clause, IndexOptInfo *index);
 
@@ -36,12 +36,12 @@ extern Expr *gpb_match_key_clause(PlannerInfo *root, Expr *clause, IndexOptInfo 
  */
 extern Expr *gpb_match_condition(PlannerInfo *root, RestrictInfo *rinfo, IndexOptInfo *index);
 
-/* May the range of one of these index conditions turn out to be too wide? */
-extern bool gpb_may_be_wide(List *conditions);
+/* May the range of one of these index conditions turn out to be lossy? */
+extern bool gpb_may_be_lossy(List *conditions);
 
 /*
  * Fill in the index conditions that all restrictions of the table are which the index's predicate
- * does not imply; false if a restriction is anything else, or if a range may be too wide.
+ * does not imply; false if a restriction is anything else, or if a range may be lossy.
  */
 extern bool gpb_match_conditions(PlannerInfo *root, IndexOptInfo *index, List **conditions);
 
@@ -77,11 +77,11 @@ extern GpbCondition *gpb_conditions_init(Relation index, List *clauses, PlanStat
 
 /*
  * Evaluate n conditions.  Fills in the range that satisfies them all and, unless keys is NULL, adds
- * scan keys that say the same; returns false if no entry can satisfy them.  If *wide is set the
+ * scan keys that say the same; returns false if no entry can satisfy them.  If *lossy is set the
  * range may have entries that do not.
  */
 extern bool gpb_conditions_evaluate(const GpbCondition *conditions, int n, Relation index,
 									const GpbLayout *layout, ExprContext *econtext,
-									GpbRange *range, GpbScanKeys *keys, bool *wide);
+									GpbRange *range, GpbScanKeys *keys, bool *lossy);
 
 #endif							/* GPB_KEY_CONDITIONS_H */

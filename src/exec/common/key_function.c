@@ -380,7 +380,7 @@ gpb_match_key_function(IndexOptInfo *index, Expr *expression, Oid operator)
 }
 
 bool
-gpb_condition_may_be_wide(Expr *condition)
+gpb_condition_may_be_lossy(Expr *condition)
 {
 	Var		   *key;
 	GpbKeyFunction *function;

@@ -12,7 +12,7 @@
  *
  * For a function without time zones the keys that satisfy a condition are one interval, which is
  * found by halving.  Where a zone's offset falls back local time is passed twice, so those keys may
- * have a gap: then the interval around them is found, and it is said that it is wider.
+ * have a gap: then the interval around them is found, and it is said that it is lossy.
  *
  *-------------------------------------------------------------------------
  */
@@ -31,10 +31,10 @@
 extern bool gpb_match_key_function(IndexOptInfo *index, Expr *expression, Oid operator);
 
 /*
- * May the interval that is found for this index condition be too wide, since its function has a
+ * May the interval that is found for this index condition be lossy, since its function has a
  * time zone?
  */
-extern bool gpb_condition_may_be_wide(Expr *condition);
+extern bool gpb_condition_may_be_lossy(Expr *condition);
 
 /* ---- run time ---- */
 
@@ -51,7 +51,7 @@ typedef struct GpbKeyInterval
 {
 	int64		least;
 	int64		greatest;
-	bool		wide;			/* there may be keys in it that do not satisfy the condition */
+	bool		lossy;			/* there may be keys in it that do not satisfy the condition */
 } GpbKeyInterval;
 
 /*

@@ -272,7 +272,7 @@ begin_at(GpbKeyCut *cut, const GpbKeyValue *value, bool above, GpbKeyInterval *k
 	if ((value->nothing && !above) || !find_cut(cut, &keys->least, &all))
 		*keys = no_keys;
 	else
-		keys->wide |= keys->least != all;
+		keys->lossy |= keys->least != all;
 }
 
 /* Take the keys away from which on all satisfy such a condition. */
@@ -291,7 +291,7 @@ end_before(GpbKeyCut *cut, const GpbKeyValue *value, bool above, GpbKeyInterval 
 	else
 	{
 		keys->greatest = all - 1;
-		keys->wide |= first != all;
+		keys->lossy |= first != all;
 	}
 }
 
@@ -304,7 +304,7 @@ gpb_key_function_interval(const GpbKeyFunction *function, Datum datum)
 
 	if (!set_zones(&cut))
 	{
-		keys.wide = true;
+		keys.lossy = true;
 		return keys;
 	}
 	switch (function->strategy)

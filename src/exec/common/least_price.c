@@ -17,7 +17,7 @@
 #include "exec/common/column_skip.h"
 #include "exec/common/least_price.h"
 #include "exec/common/plan_columns.h"
-#include "exec/common/plan_rules.h"
+#include "exec/common/plan_costs.h"
 #include "mirror/mirror.h"
 
 /* What differs less in its price is the same to add_path(). */

@@ -64,7 +64,7 @@ gpb_unite_ranges(GpbRange *ranges, uint32 n)
 
 uint32
 gpb_node_ranges_evaluate(const GpbNodeRanges *ranges, ExprContext *econtext, GpbRange **found,
-						 bool *wide)
+						 bool *lossy)
 {
 	/* a copy: the relcache may rebuild its own at any time */
 	GpbLayout	layout = *gpb_layout(ranges->index);
@@ -74,7 +74,7 @@ gpb_node_ranges_evaluate(const GpbNodeRanges *ranges, ExprContext *econtext, Gpb
 
 	*found = palloc(sizeof(GpbRange) * Max(ranges->narms, 1));
 	if (!gpb_conditions_evaluate(ranges->conditions, ranges->nconditions, ranges->index, &layout,
-								 econtext, &whole, NULL, wide))
+								 econtext, &whole, NULL, lossy))
 		return 0;
 	if (ranges->narms == 0)
 	{
@@ -84,12 +84,12 @@ gpb_node_ranges_evaluate(const GpbNodeRanges *ranges, ExprContext *econtext, Gpb
 	for (i = 0; i < ranges->narms; i++)
 	{
 		GpbRange   *range = &(*found)[n];
-		bool		arm_is_wide;
+		bool		arm_is_lossy;
 
 		if (!gpb_conditions_evaluate(ranges->arms[i], ranges->narm_conditions[i], ranges->index,
-									 &layout, econtext, range, NULL, &arm_is_wide))
+									 &layout, econtext, range, NULL, &arm_is_lossy))
 			continue;
-		*wide |= arm_is_wide;
+		*lossy |= arm_is_lossy;
 		if (gpb_bound_less(range->lo, whole.lo))
 			range->lo = whole.lo;
 		if (gpb_bound_less(whole.hi, range->hi))

@@ -38,9 +38,9 @@ extern uint32 gpb_unite_ranges(GpbRange *ranges, uint32 n);
 
 /*
  * Evaluate the conditions.  Returns the number of ranges that satisfy them, which are disjoint and
- * in *found, palloc'd.  If *wide is set they may have entries that do not.
+ * in *found, palloc'd.  If *lossy is set they may have entries that do not.
  */
 extern uint32 gpb_node_ranges_evaluate(const GpbNodeRanges *ranges, ExprContext *econtext,
-									   GpbRange **found, bool *wide);
+									   GpbRange **found, bool *lossy);
 
 #endif							/* GPB_NODE_RANGES_H */

@@ -14,6 +14,7 @@
 
 #include "index/column_ranges.h"
 #include "index/index.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/never_null.h"
 #include "exec/common/ordered_column.h"
 #include "exec/common/plan_rules.h"
@@ -162,7 +163,7 @@ intersection(GpbRange a, GpbRange b)
 	return a;
 }
 
-/* gpb_part_nulls() for an index with several key columns, of which c has a code for NULL */
+/* gpb_split_nulls() for an index with several key columns, of which c has a code for NULL */
 static void
 part_null_fields(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_null,
 				 GpbRange *nulls)
@@ -181,8 +182,8 @@ part_null_fields(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_n
 }
 
 void
-gpb_part_nulls(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_null,
-			   GpbRange *nulls)
+gpb_split_nulls(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_null,
+				GpbRange *nulls)
 {
 	if (layout->nkeys == 0)
 	{
@@ -227,7 +228,7 @@ several_keys_ranges(const GpbOrderedColumn *ordered, ExprContext *econtext,
 	if (!gpb_column_conditions_sets(ordered->columns, econtext, layout, &sets))
 		return;
 	if (one_range(ordered, &sets, &range))
-		gpb_part_nulls(layout, ordered->column, range, &not_null, &ranges->nulls);
+		gpb_split_nulls(layout, ordered->column, range, &not_null, &ranges->nulls);
 	gpb_column_narrow_null(&sets, ordered->column, false);
 	ranges->has_keys = one_range(ordered, &sets, &range) &&
 		gpb_closed_range(layout, &range, &ranges->keys);
@@ -241,17 +242,17 @@ gpb_ordered_column_ranges(const GpbOrderedColumn *ordered, ExprContext *econtext
 	GpbLayout	layout = *gpb_layout(ordered->index);
 	GpbRange	range;
 	GpbRange	not_null;
-	bool		wide;
+	bool		lossy;
 
 	ranges->has_keys = false;
 	ranges->nulls = (GpbRange) {GPB_BOUND_MIN, GPB_BOUND_MIN};
 	if (ordered->columns != NULL)
 		several_keys_ranges(ordered, econtext, &layout, ranges);
 	else if (gpb_conditions_evaluate(ordered->conditions, ordered->nconditions, ordered->index,
-									 &layout, econtext, &range, NULL, &wide))
+									 &layout, econtext, &range, NULL, &lossy))
 	{
-		Assert(!wide);
-		gpb_part_nulls(&layout, ordered->column, range, &not_null, &ranges->nulls);
+		Assert(!lossy);
+		gpb_split_nulls(&layout, ordered->column, range, &not_null, &ranges->nulls);
 		ranges->has_keys = gpb_closed_range(&layout, &not_null, &ranges->keys);
 	}
 	if (!ranges->has_keys)

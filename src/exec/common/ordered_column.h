@@ -27,7 +27,7 @@
 /*
  * Find the ordered column of an index, counted from 0, and the conditions on it and on the columns
  * before it, which all restrictions of the table must be that the index's predicate does not
- * imply.  Returns false if one is anything else, if the range may be too wide, if there is no such
+ * imply.  Returns false if one is anything else, if the range may be lossy, if there is no such
  * column, or if the index is not usable.
  */
 extern bool gpb_match_ordered_column(PlannerInfo *root, IndexOptInfo *index, int *column,
@@ -88,8 +88,8 @@ gpb_ordered_has_nulls(const GpbOrderedRanges *ranges)
  * Part a range of entries that agree in the columns before c into those that are NULL in column c
  * and those that are not.
  */
-extern void gpb_part_nulls(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_null,
-						   GpbRange *nulls);
+extern void gpb_split_nulls(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_null,
+							GpbRange *nulls);
 
 /* What keys differ by that agree in the columns up to c: the bits of the columns behind it */
 extern GpbKey gpb_key_behind_column(const GpbLayout *layout, int c);

@@ -10,7 +10,7 @@
 #include "executor/executor.h"
 
 #include "exec/common/ordinary_child.h"
-#include "exec/common/plan_rules.h"
+#include "exec/common/plan_costs.h"
 
 /* ---- planning ---- */
 

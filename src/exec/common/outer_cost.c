@@ -25,7 +25,7 @@
 #include "engine/batch.h"
 #include "exec/common/growth.h"
 #include "exec/common/outer_cost.h"
-#include "exec/common/plan_rules.h"
+#include "exec/common/plan_costs.h"
 
 /* All in units of cpu_operator_cost */
 #define GPB_OUTER_START_COST	2000	/* to begin: contexts, index, arrays */

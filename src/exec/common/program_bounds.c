@@ -16,8 +16,8 @@
 #include "utils/lsyscache.h"
 
 #include "program_steps.h"
-#include "exec/common/plan_rules.h"
-#include "exec/common/program_builder.h"
+#include "exec/common/index_columns.h"
+#include "exec/common/program_build_internal.h"
 #include "exec/common/program_words.h"
 
 /* The least and the greatest word that a value can have */

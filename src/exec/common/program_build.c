@@ -20,8 +20,8 @@
 #include "utils/regproc.h"
 
 #include "program_steps.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/never_null.h"
-#include "exec/common/plan_rules.h"
 #include "exec/common/program_codes.h"
 #include "exec/common/program_decimal.h"
 #include "exec/common/program_halves.h"
@@ -605,7 +605,7 @@ both_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, int x, int y, int
 
 /* The terms of an aggregate of pairs (Y, X), of which the item has the function. */
 static int
-pair_terms(GpbProgramBuilder *builder, Aggref *aggref, GpbPairPart part, GpbAggregateItem *item,
+pair_terms(GpbProgramBuilder *builder, Aggref *aggref, GpbPairInput input, GpbAggregateItem *item,
 		   int filter)
 {
 	int			x;
@@ -623,7 +623,7 @@ pair_terms(GpbProgramBuilder *builder, Aggref *aggref, GpbPairPart part, GpbAggr
 	if (filter == GPB_REFUSED)
 		return GPB_REFUSED;
 	gpb_guard_by(builder, filter);
-	switch (part)
+	switch (input)
 	{
 		case GPB_PAIR_ROWS:
 			term = add_term(builder, GPB_NO_SLOT, GPB_KIND_INT8, GPB_WANT_COUNT, filter);
@@ -632,12 +632,12 @@ pair_terms(GpbProgramBuilder *builder, Aggref *aggref, GpbPairPart part, GpbAggr
 			term = both_terms(builder, item, x, y, filter);
 			break;
 		default:
-			term = float_term(builder, part == GPB_PAIR_X ? x : y,
+			term = float_term(builder, input == GPB_PAIR_X ? x : y,
 							  gpb_function_want(item->function), filter);
 			break;
 	}
 	builder->guard = GPB_NO_SLOT;
-	if (part != GPB_PAIR_BOTH)
+	if (input != GPB_PAIR_BOTH)
 		item->column = term;
 	return term;
 }
@@ -654,7 +654,7 @@ aggregate_filter_slot(GpbProgramBuilder *builder, const Aggref *aggref)
 
 /* Add the terms of an aggregate of two arguments that gpb_find_pair_aggregate() has found. */
 static int
-pair_aggref_terms(GpbProgramBuilder *builder, Aggref *aggref, GpbPairPart part,
+pair_aggref_terms(GpbProgramBuilder *builder, Aggref *aggref, GpbPairInput input,
 				  GpbAggregateItem *item)
 {
 	int			filter = aggregate_filter_slot(builder, aggref);
@@ -663,7 +663,7 @@ pair_aggref_terms(GpbProgramBuilder *builder, Aggref *aggref, GpbPairPart part,
 	item->type = FLOAT8OID;
 	item->aggregate = aggref->aggfnoid;
 	if (filter != GPB_REFUSED)
-		term = pair_terms(builder, aggref, part, item, filter);
+		term = pair_terms(builder, aggref, input, item, filter);
 	if (term != GPB_REFUSED)
 		builder->items = lappend(builder->items, item);
 	return term;
@@ -672,7 +672,7 @@ pair_aggref_terms(GpbProgramBuilder *builder, Aggref *aggref, GpbPairPart part,
 static int
 aggref_term(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item)
 {
-	GpbPairPart part;
+	GpbPairInput input;
 	int			filter;
 	Expr	   *argument = NULL;
 	Oid			compare = InvalidOid;
@@ -681,8 +681,8 @@ aggref_term(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item)
 	memset(&item->pair, 0, sizeof(item->pair));
 	memset(&item->quotient, 0, sizeof(item->quotient));
 	if (aggref_is_ordinary(aggref) &&
-		gpb_find_pair_aggregate(aggref->aggfnoid, &item->function, &part))
-		return pair_aggref_terms(builder, aggref, part, item);
+		gpb_find_pair_aggregate(aggref->aggfnoid, &item->function, &input))
+		return pair_aggref_terms(builder, aggref, input, item);
 	if (!is_code_extreme(aggref, item, &compare) &&
 		!recognize_aggregate(builder, aggref, item, &argument))
 		return GPB_REFUSED;

@@ -23,7 +23,7 @@
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 
-#include "exec/common/plan_rules.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/program_codes.h"
 #include "exec/common/program_words.h"
 #include "index/dictionary.h"

@@ -27,7 +27,7 @@
 #ifndef GPB_PROGRAM_CODES_H
 #define GPB_PROGRAM_CODES_H
 
-#include "exec/common/program_builder.h"
+#include "exec/common/program_build_internal.h"
 #include "program_steps.h"
 
 /* Is it a column whose words are codes, perhaps with another label?  Then *slot is it. */

@@ -19,7 +19,7 @@
 
 #include "utils/array.h"
 
-#include "exec/common/program_builder.h"
+#include "exec/common/program_build_internal.h"
 
 typedef struct GpbDecimal
 {

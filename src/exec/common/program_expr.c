@@ -24,8 +24,8 @@
 
 #include "program_steps.h"
 #include "exec/common/column_arms.h"
-#include "exec/common/plan_rules.h"
-#include "exec/common/program_builder.h"
+#include "exec/common/index_columns.h"
+#include "exec/common/program_build_internal.h"
 #include "exec/common/program_codes.h"
 #include "exec/common/program_decimal.h"
 #include "exec/common/program_wide.h"

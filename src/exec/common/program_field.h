@@ -8,7 +8,7 @@
 #ifndef GPB_PROGRAM_FIELD_H
 #define GPB_PROGRAM_FIELD_H
 
-#include "exec/common/program_builder.h"
+#include "exec/common/program_build_internal.h"
 
 /*
  * The field, a DTK_*, of a date, timestamp or timestamptz as an integer, of which *scale digits are

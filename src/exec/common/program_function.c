@@ -19,7 +19,7 @@
 
 #include "program_steps.h"
 #include "exec/common/date_units.h"
-#include "exec/common/program_builder.h"
+#include "exec/common/program_build_internal.h"
 
 /* How a call becomes steps.  The arguments are x and y. */
 typedef enum GpbCall

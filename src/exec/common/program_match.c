@@ -17,6 +17,7 @@
 #include "utils/typcache.h"
 
 #include "exec/common/expressions.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/never_null.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/program_codes.h"
@@ -161,8 +162,8 @@ gpb_match_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder
 }
 
 void
-gpb_part_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
-				 List *restrictions, List **filters, List **others)
+gpb_split_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
+				  List *restrictions, List **filters, List **others)
 {
 	List	   *candidates = NIL;
 	ListCell   *lc;

@@ -47,8 +47,8 @@ extern const char *gpb_match_filters(PlannerInfo *root, RelOptInfo *rel,
  * of all others.  For a program that lists: where one of its filters faults the caller tests all
  * restrictions in core's order, so it does no harm that they run ahead of the others.
  */
-extern void gpb_part_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
-							 List *restrictions, List **filters, List **others);
+extern void gpb_split_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
+							  List *restrictions, List **filters, List **others);
 
 /* Add the group expressions to the program.  *types has a base type for each, palloc'd. */
 extern const char *gpb_match_groups(GpbProgramBuilder *builder, List *groups, Oid **types);

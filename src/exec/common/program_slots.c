@@ -12,7 +12,7 @@
 #include "utils/array.h"
 
 #include "program_steps.h"
-#include "exec/common/program_builder.h"
+#include "exec/common/program_build_internal.h"
 #include "exec/common/program_words.h"
 
 int

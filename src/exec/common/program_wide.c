@@ -17,7 +17,7 @@
 #include "utils/uuid.h"
 
 #include "program_steps.h"
-#include "exec/common/plan_rules.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/program_decimal.h"
 #include "exec/common/program_wide.h"
 #include "exec/common/program_words.h"

@@ -14,7 +14,7 @@
 
 #include "utils/array.h"
 
-#include "exec/common/program_builder.h"
+#include "exec/common/program_build_internal.h"
 
 /* The slots of a value's halves */
 typedef struct GpbWideValue

@@ -78,16 +78,16 @@ gpb_split_restrictions(PlannerInfo *root, IndexOptInfo *index, List *restriction
 }
 
 bool
-gpb_split_may_be_wide(const GpbRangeSplit *split)
+gpb_split_may_be_lossy(const GpbRangeSplit *split)
 {
 	ListCell   *lc;
 
 	foreach(lc, split->arms)
 	{
-		if (gpb_may_be_wide(lfirst_node(List, lc)))
+		if (gpb_may_be_lossy(lfirst_node(List, lc)))
 			return true;
 	}
-	return gpb_may_be_wide(split->conditions);
+	return gpb_may_be_lossy(split->conditions);
 }
 
 double

@@ -32,7 +32,7 @@ extern void gpb_split_restrictions(PlannerInfo *root, IndexOptInfo *index, List 
 								   List *computed, GpbRangeSplit *split);
 
 /* May the ranges turn out to have entries that do not satisfy their conditions? */
-extern bool gpb_split_may_be_wide(const GpbRangeSplit *split);
+extern bool gpb_split_may_be_lossy(const GpbRangeSplit *split);
 
 /* About how many entries the ranges have; "rows" of them satisfy all restrictions. */
 extern double gpb_split_entries(PlannerInfo *root, IndexOptInfo *index,

@@ -19,6 +19,7 @@
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
+#include "exec/common/index_columns.h"
 #include "exec/common/kept_rows.h"
 #include "exec/common/outer_cost.h"
 #include "exec/common/plan_check.h"

@@ -18,6 +18,7 @@
 #include "utils/selfuncs.h"
 
 #include "exec/join/join_node.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/plan_columns.h"
 #include "exec/common/plan_rules.h"
 

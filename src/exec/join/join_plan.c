@@ -16,6 +16,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 
+#include "exec/common/index_columns.h"
 #include "exec/common/outer_cost.h"
 #include "exec/common/plan_check.h"
 #include "exec/common/plan_rules.h"

@@ -21,7 +21,7 @@
 #include "large_array.h"
 #include "exec/common/expressions.h"
 #include "exec/common/growth.h"
-#include "exec/common/program_constants.h"
+#include "exec/common/program_bind_safe.h"
 #include "exec/range/range_aggregate.h"
 
 /* ---- begin ---- */

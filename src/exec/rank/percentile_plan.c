@@ -24,8 +24,10 @@
 
 #include "index/index.h"
 #include "index/index_clauses.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/ordered_column.h"
 #include "exec/common/plan_check.h"
+#include "exec/common/plan_costs.h"
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
 #include "exec/rank/rank_node.h"

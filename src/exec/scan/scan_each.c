@@ -16,7 +16,7 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
-#include "exec/common/plan_rules.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/program_words.h"
 #include "exec/scan/scan_match.h"
 

@@ -7,7 +7,7 @@
  */
 #include "compat.h"
 
-#include "exec/common/program_constants.h"
+#include "exec/common/program_bind_safe.h"
 #include "exec/common/range_totals.h"
 #include "index/index.h"
 #include "exec/scan/scan_node.h"

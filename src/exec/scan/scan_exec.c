@@ -22,7 +22,7 @@
 #include "index/index.h"
 #include "exec/common/expressions.h"
 #include "exec/common/items.h"
-#include "exec/common/program_constants.h"
+#include "exec/common/program_bind_safe.h"
 #include "exec/scan/scan_node.h"
 
 /* ---- begin ---- */
@@ -245,7 +245,7 @@ ask(GpbScanRows *scan)
 	GpbRange   *ranges;
 	GpbArrayKeys keys;
 	uint32		n;
-	bool		wide;			/* then the conditions are among the others, tested for each row */
+	bool		lossy;			/* then the conditions are among the others, tested for each row */
 
 	gpb_list_stop(scan->list);
 	MemoryContextReset(scan->node.work);
@@ -260,8 +260,8 @@ ask(GpbScanRows *scan)
 		return;
 	}
 	n = scan->conditions != NULL ?
-		gpb_column_conditions_evaluate(scan->conditions, econtext, &ranges, &wide) :
-		gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges, &wide);
+		gpb_column_conditions_evaluate(scan->conditions, econtext, &ranges, &lossy) :
+		gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges, &lossy);
 	if (scan->plan.has_each)
 		start_keys(scan, ranges, n);
 	else if (scan->plan.direction != NoMovementScanDirection)

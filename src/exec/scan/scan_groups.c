@@ -24,8 +24,9 @@
 
 #include "index/index_clauses.h"
 #include "exec/common/column_conditions.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/never_null.h"
-#include "exec/common/plan_rules.h"
+#include "exec/common/plan_costs.h"
 #include "exec/scan/scan_match.h"
 #include "page/page.h"
 

@@ -22,7 +22,7 @@
 #include "utils/typcache.h"
 
 #include "engine/batch.h"
-#include "exec/common/plan_rules.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/program_match.h"
 #include "exec/common/program_words.h"
 #include "exec/scan/scan_match.h"

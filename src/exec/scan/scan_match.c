@@ -20,6 +20,7 @@
 
 #include "exec/common/column_arms.h"
 #include "exec/common/column_conditions.h"
+#include "exec/common/index_columns.h"
 #include "exec/common/key_arms.h"
 #include "exec/common/key_arrays.h"
 #include "exec/common/plan_columns.h"
@@ -271,8 +272,8 @@ gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match)
 	plan->arrays = match->split.arrays;
 	plan->arms = match->split.arms;
 	match->entries = gpb_split_entries(root, match->index, &match->split, match->index->rel->rows);
-	if (gpb_split_may_be_wide(&match->split) ||
-		gpb_columns_may_be_wide(match->index, &match->split))
+	if (gpb_split_may_be_lossy(&match->split) ||
+		gpb_columns_may_be_lossy(match->index, &match->split))
 		test_ranges_again(&match->split);
 }
 
@@ -285,8 +286,8 @@ match_filters(PlannerInfo *root, GpbScanMatch *match)
 
 	match->builder = gpb_builder_begin(root, match->index);
 	gpb_builder_allow_elsewhere(match->builder);
-	gpb_part_filters(root, rel, match->builder, match->split.others, &plan->filters,
-					 &match->others);
+	gpb_split_filters(root, rel, match->builder, match->split.others, &plan->filters,
+					  &match->others);
 	match->filters = list_difference_ptr(match->split.others, match->others);
 	match->listed = estimate_listed(root, match);
 }

@@ -10,7 +10,6 @@
 #include "optimizer/paths.h"
 
 #include "exec/common/key_arms.h"
-#include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
 #include "exec/scan/scan_match.h"
 

@@ -20,7 +20,7 @@
 #include "exec/common/least_price.h"
 #include "exec/common/outer_cost.h"
 #include "exec/common/plan_columns.h"
-#include "exec/common/plan_rules.h"
+#include "exec/common/plan_costs.h"
 #include "exec/common/settings.h"
 #include "exec/common/unknown_bounds.h"
 #include "exec/scan/scan_match.h"

@@ -200,7 +200,7 @@ gpb_test_widen_xid(PG_FUNCTION_ARGS)
 	FullTransactionId next = PG_GETARG_FULLTRANSACTIONID(0);
 
 	PG_RETURN_FULLTRANSACTIONID(FullTransactionIdFromU64(
-								gpb_widen_xid(next, PG_GETARG_TRANSACTIONID(1))));
+								gpb_full_xid(next, PG_GETARG_TRANSACTIONID(1))));
 }
 
 /*

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * program_builder.h
+ * program_build_internal.h
  *	  The program that is being built: what the files behind program_build.h share.
  *
  * While a program is built each step has a result of its own, whose slot is GPB_FIRST_TEMPORARY
@@ -9,7 +9,7 @@
  *
  *	program_words.c		SQL values as words
  *	program_slots.c		constants and steps; temporaries
- *	program_constant.c	what is evaluated before the first entry
+ *	program_once.c		what is evaluated before the first entry
  *	program_function.c	steps for calls of functions
  *	program_decimal.c	values of type numeric
  *	program_wide.c		values of 16 bytes
@@ -24,8 +24,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_PROGRAM_BUILDER_H
-#define GPB_PROGRAM_BUILDER_H
+#ifndef GPB_PROGRAM_BUILD_INTERNAL_H
+#define GPB_PROGRAM_BUILD_INTERNAL_H
 
 #include "exec/common/program_build.h"
 
@@ -111,7 +111,7 @@ extern void gpb_guard_by(GpbProgramBuilder *builder, int condition);
  */
 extern bool gpb_program_assign(const GpbProgramBuilder *builder, GpbProgram *out);
 
-/* ---- constants (program_constant.c) ---- */
+/* ---- constants (program_once.c) ---- */
 
 /* Has the expression one value in an execution? */
 extern bool gpb_is_constant(Expr *expression);
@@ -161,4 +161,4 @@ extern int	gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression);
  */
 extern int	gpb_typed_expression_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type);
 
-#endif							/* GPB_PROGRAM_BUILDER_H */
+#endif							/* GPB_PROGRAM_BUILD_INTERNAL_H */

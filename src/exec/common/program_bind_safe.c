@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * program_constants.c
+ * program_bind_safe.c
  *	  The constants of a node's program.
  *
  * Core evaluates an expression without columns where it stands, for a row that gets there, if there
@@ -21,7 +21,7 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#include "exec/common/program_constants.h"
+#include "exec/common/program_bind_safe.h"
 
 /*
  * Is it an error of the evaluated functions, so that another plan may never meet it?  Others are of

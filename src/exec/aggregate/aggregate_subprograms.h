@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * aggregate_parts.h
+ * aggregate_subprograms.h
  *	  The programs of one plan node.
  *
- * A plan has one program, with all that the query needs of an entry.  Where that has several runs
- * (aggregate_sets.h), or aggregates that depend on the values of several expressions, each run does
- * a part of it for each of the expressions: groups by the run's expressions and by that one.
- * Ordinary aggregates belong to the run's first part.
+ * A plan has one program, with all that the query needs of an entry.  Where that has several phases
+ * (aggregate_sets.h), or aggregates that depend on the values of several expressions, each phase
+ * does a subprogram of it for each of the expressions: groups by the phase's expressions and by
+ * that one.  Ordinary aggregates belong to the phase's first subprogram.
  *
- * All parts see the same entries.  So those of one run have the same groups of the query.
+ * All subprograms see the same entries.  So those of one phase have the same groups of the query.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_AGGREGATE_PARTS_H
-#define GPB_AGGREGATE_PARTS_H
+#ifndef GPB_AGGREGATE_SUBPROGRAMS_H
+#define GPB_AGGREGATE_SUBPROGRAMS_H
 
 #include "postgres.h"
 
@@ -23,7 +23,7 @@
 #include "exec/common/items.h"
 #include "exec/common/program_build.h"
 
-/* What a plan has, of which a part is made */
+/* What a plan has, of which a subprogram is made */
 typedef struct GpbWhole
 {
 	const GpbProgram *program;	/* group slots: the query's and, if there are values, one of the
@@ -36,7 +36,7 @@ typedef struct GpbWhole
 	const GpbValuesPlan *values;
 } GpbWhole;
 
-typedef struct GpbPart
+typedef struct GpbSubprogram
 {
 	GpbProgram	program;		/* constants are set by the caller */
 	int			ngroups;		/* group slots of the program that are of the query, the first */
@@ -44,10 +44,10 @@ typedef struct GpbPart
 											 * query's; those of two words have two slots */
 	uint32		floats;			/* bit i: group slot i is a float8 */
 	int			nitems;
-	GpbAggregateItem *items;	/* ordinary aggregates, over the part's terms; of a plain program
-								 * over columns */
+	GpbAggregateItem *items;	/* ordinary aggregates, over the subprogram's terms; of a plain
+								 * program over columns */
 	bool		has_values;
-	GpbValuesPlan values;		/* over the part's terms */
+	GpbValuesPlan values;		/* over the subprogram's terms */
 
 	/* the executor's */
 	GpbValuesScan *scan;		/* NULL unless it has values */
@@ -55,15 +55,19 @@ typedef struct GpbPart
 	bool		wide_sums;		/* narrow ones did not hold a value in an execution before */
 	GpbGroupList groups;		/* of the set at hand */
 	uint64		next;			/* where gpb_group_list_next() or gpb_values_next() goes on */
-} GpbPart;
+} GpbSubprogram;
 
 /*
- * Make the part of a run, whose group expressions are the bits of "run", for values number "values"
- * if there are any.  Memory is of the current context.
+ * Make the subprogram of a phase, whose group expressions are the bits of "phase", for values
+ * number "values" if there are any.  Memory is of the current context.
  */
-extern void gpb_part_make(const GpbWhole *whole, uint32 run, int values, GpbPart *part);
+extern void gpb_subprogram_make(const GpbWhole *whole, uint32 phase, int values,
+								GpbSubprogram *sub);
 
-/* The bits of those group slots of the part that a set of its run has, and that of its values */
-extern uint32 gpb_part_slots(const GpbPart *part, uint32 set);
+/*
+ * The bits of those group slots of the subprogram that a set of its phase has, and that of its
+ * values
+ */
+extern uint32 gpb_subprogram_slots(const GpbSubprogram *sub, uint32 set);
 
-#endif							/* GPB_AGGREGATE_PARTS_H */
+#endif							/* GPB_AGGREGATE_SUBPROGRAMS_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * program_constant.c
+ * program_once.c
  *	  What of an expression may be evaluated once, before the first entry.
  *
  *-------------------------------------------------------------------------
@@ -12,7 +12,7 @@
 #include "utils/fmgroids.h"
 
 #include "exec/common/expressions.h"
-#include "exec/common/program_builder.h"
+#include "exec/common/program_build_internal.h"
 
 /* ---- one value for all entries ---- */
 

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * program_constants.h
+ * program_bind_safe.h
  *	  The constants of a node's program.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_PROGRAM_CONSTANTS_H
-#define GPB_PROGRAM_CONSTANTS_H
+#ifndef GPB_PROGRAM_BIND_SAFE_H
+#define GPB_PROGRAM_BIND_SAFE_H
 
 #include "postgres.h"
 
@@ -30,4 +30,4 @@ extern const char *gpb_program_constants_bind(const GpbProgramConstants *constan
 extern const char *gpb_evaluate_safely(const char *(*evaluate) (void *argument), void *argument,
 									   const Bitmapset *params, ExprContext *econtext);
 
-#endif							/* GPB_PROGRAM_CONSTANTS_H */
+#endif							/* GPB_PROGRAM_BIND_SAFE_H */

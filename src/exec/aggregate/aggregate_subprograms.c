@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * aggregate_parts.c
+ * aggregate_subprograms.c
  *	  The programs of one plan node, made of the one in its plan.
  *
  *-------------------------------------------------------------------------
@@ -9,7 +9,7 @@
 
 #include "catalog/pg_type.h"
 
-#include "exec/aggregate/aggregate_parts.h"
+#include "exec/aggregate/aggregate_subprograms.h"
 #include "exec/common/program_words.h"
 
 /* ---- steps ---- */
@@ -62,31 +62,33 @@ find_needed_steps(const GpbProgram *program, const bool *stay, bool *steps)
 
 /*
  * Drop the steps that the program does not need.  A step of the whole program whose result nothing
- * needs is there since it may fault: it stays if the part has to see to that.
+ * needs is there since it may fault: it stays if the subprogram has to see to that.
  */
 static void
 drop_steps(GpbProgram *program, const GpbProgram *whole, bool sees_to_faults)
 {
 	bool		stay[GPB_MAX_STEPS] = {false};
 	bool		of_whole[GPB_MAX_STEPS];
-	bool		of_part[GPB_MAX_STEPS];
+	bool		of_sub[GPB_MAX_STEPS];
 	int			i;
 
 	find_needed_steps(whole, stay, of_whole);
 	for (i = 0; i < whole->nsteps; i++)
 		stay[i] = sees_to_faults && !of_whole[i];
-	find_needed_steps(program, stay, of_part);
+	find_needed_steps(program, stay, of_sub);
 	program->nsteps = 0;
 	for (i = 0; i < whole->nsteps; i++)
 	{
-		if (of_part[i])
+		if (of_sub[i])
 			program->step[program->nsteps++] = whole->step[i];
 	}
 }
 
 /* ---- terms ---- */
 
-/* The number of a term of the whole in the part, to which it is added if it is not there yet */
+/*
+ * The number of a term of the whole in the subprogram, to which it is added if it is not there yet
+ */
 static int
 move_term(const GpbProgram *whole, GpbProgram *program, int *moved, int term)
 {
@@ -98,7 +100,7 @@ move_term(const GpbProgram *whole, GpbProgram *program, int *moved, int term)
 	return moved[term];
 }
 
-/* Have an item name terms of the part. */
+/* Have an item name terms of the subprogram. */
 static void
 move_item(const GpbProgram *whole, GpbProgram *program, int *moved, GpbAggregateItem *item)
 {
@@ -112,22 +114,22 @@ move_item(const GpbProgram *whole, GpbProgram *program, int *moved, GpbAggregate
 	item->pair.rests = move_term(whole, program, moved, item->pair.rests);
 }
 
-/* The terms of the part: those of its items. */
+/* The terms of the subprogram: those of its items. */
 static void
-choose_terms(const GpbWhole *whole, GpbPart *part)
+choose_terms(const GpbWhole *whole, GpbSubprogram *sub)
 {
 	int			moved[GPB_MAX_TERMS];
 	int			i;
 
 	for (i = 0; i < GPB_MAX_TERMS; i++)
 		moved[i] = -1;
-	part->program.nterms = 0;
-	for (i = 0; i < part->nitems; i++)
-		move_item(whole->program, &part->program, moved, &part->items[i]);
-	for (i = 0; i < part->values.n; i++)
+	sub->program.nterms = 0;
+	for (i = 0; i < sub->nitems; i++)
+		move_item(whole->program, &sub->program, moved, &sub->items[i]);
+	for (i = 0; i < sub->values.n; i++)
 	{
-		if (part->values.items[i].has_filter)
-			move_item(whole->program, &part->program, moved, &part->values.items[i].filter);
+		if (sub->values.items[i].has_filter)
+			move_item(whole->program, &sub->program, moved, &sub->values.items[i].filter);
 	}
 }
 
@@ -135,93 +137,93 @@ choose_terms(const GpbWhole *whole, GpbPart *part)
 
 /* Add the group slots of values of this type, whose words the program has in these slots. */
 static void
-add_group(GpbPart *part, Oid type, const uint8 *slots)
+add_group(GpbSubprogram *sub, Oid type, const uint8 *slots)
 {
-	GpbProgram *program = &part->program;
+	GpbProgram *program = &sub->program;
 	int			i;
 
 	if (gpb_word_is_float(type))
-		part->floats |= (uint32) 1 << program->ngroups;
+		sub->floats |= (uint32) 1 << program->ngroups;
 	for (i = 0; i < gpb_type_words(type); i++)
 		program->group[program->ngroups++] = slots[i];
 }
 
-/* The group slots of the part: those of the run, and those of its values. */
+/* The group slots of the subprogram: those of the phase, and those of its values. */
 static void
-choose_groups(const GpbWhole *whole, uint32 run, GpbPart *part)
+choose_groups(const GpbWhole *whole, uint32 phase, GpbSubprogram *sub)
 {
-	GpbProgram *program = &part->program;
+	GpbProgram *program = &sub->program;
 	const uint8 *slots = whole->program->group;
 	int			i;
 
 	program->ngroups = 0;
 	for (i = 0; i < whole->ngroups; i++)
 	{
-		if (gpb_set_has(run, i))
-			add_group(part, whole->group_types[i], slots);
-		for (; part->ngroups < program->ngroups; part->ngroups++)
-			part->group[part->ngroups] = i;
+		if (gpb_set_has(phase, i))
+			add_group(sub, whole->group_types[i], slots);
+		for (; sub->ngroups < program->ngroups; sub->ngroups++)
+			sub->group[sub->ngroups] = i;
 		slots += gpb_type_words(whole->group_types[i]);
 	}
-	if (!part->has_values)
+	if (!sub->has_values)
 		return;
-	if (part->values.term < 0)
-		add_group(part, part->values.type, slots);
+	if (sub->values.term < 0)
+		add_group(sub, sub->values.type, slots);
 	else
 	{
-		const GpbTerm *term = &whole->program->term[part->values.term];
+		const GpbTerm *term = &whole->program->term[sub->values.term];
 
-		add_group(part, part->values.type, (uint8[]) {term->slot, term->lower});
+		add_group(sub, sub->values.type, (uint8[]) {term->slot, term->lower});
 	}
 }
 
 uint32
-gpb_part_slots(const GpbPart *part, uint32 set)
+gpb_subprogram_slots(const GpbSubprogram *sub, uint32 set)
 {
 	uint32		slots = 0;
 	int			i;
 
-	for (i = 0; i < part->ngroups; i++)
+	for (i = 0; i < sub->ngroups; i++)
 	{
-		if (gpb_set_has(set, part->group[i]))
+		if (gpb_set_has(set, sub->group[i]))
 			slots |= (uint32) 1 << i;
 	}
-	for (i = part->ngroups; i < part->program.ngroups; i++)
+	for (i = sub->ngroups; i < sub->program.ngroups; i++)
 		slots |= (uint32) 1 << i;
 	return slots;
 }
 
-/* ---- the part ---- */
+/* ---- the subprogram ---- */
 
-/* Copy what the part has of the query's aggregates. */
+/* Copy what the subprogram has of the query's aggregates. */
 static void
-choose_aggregates(const GpbWhole *whole, int values, GpbPart *part)
+choose_aggregates(const GpbWhole *whole, int values, GpbSubprogram *sub)
 {
 	if (values == 0)
 	{
-		part->nitems = whole->nitems;
-		part->items = palloc(sizeof(GpbAggregateItem) * whole->nitems);
-		memcpy(part->items, whole->items, sizeof(GpbAggregateItem) * whole->nitems);
+		sub->nitems = whole->nitems;
+		sub->items = palloc(sizeof(GpbAggregateItem) * whole->nitems);
+		memcpy(sub->items, whole->items, sizeof(GpbAggregateItem) * whole->nitems);
 	}
 	if (values < whole->nvalues)
 	{
-		part->has_values = true;
-		part->values = whole->values[values];
-		part->values.items = palloc(sizeof(GpbValuesItem) * part->values.n);
-		memcpy(part->values.items, whole->values[values].items,
-			   sizeof(GpbValuesItem) * part->values.n);
+		sub->has_values = true;
+		sub->values = whole->values[values];
+		sub->values.items = palloc(sizeof(GpbValuesItem) * sub->values.n);
+		memcpy(sub->values.items, whole->values[values].items,
+			   sizeof(GpbValuesItem) * sub->values.n);
 	}
 }
 
 void
-gpb_part_make(const GpbWhole *whole, uint32 run, int values, GpbPart *part)
+gpb_subprogram_make(const GpbWhole *whole, uint32 phase, int values, GpbSubprogram *sub)
 {
-	memset(part, 0, sizeof(*part));
-	part->program = *whole->program;
-	choose_aggregates(whole, values, part);
+	memset(sub, 0, sizeof(*sub));
+	sub->program = *whole->program;
+	choose_aggregates(whole, values, sub);
 	if (gpb_program_is_plain(whole->program))
 		return;
-	choose_terms(whole, part);
-	choose_groups(whole, run, part);
-	drop_steps(&part->program, whole->program, values == 0);
+	choose_terms(whole, sub);
+	choose_groups(whole, phase, sub);
+	drop_steps(&sub->program, whole->program, values == 0);
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * build_runs.c
+ * build_merge.c
  *	  The sort of a build: in memory while its records fit, else by sorted runs that are merged.
  *
  * When the memory is full its records are sorted and written to a temporary file.  What comes in
@@ -11,8 +11,8 @@
  * A file is written and read in units of UNIT_BYTES.  A unit has whole records of one run, so a run
  * begins with a unit and all its units but the last are full.
  *
- * Where several processes merge the same runs, each one a part of the records that is given by
- * ranks, each finds by binary search where in every run its part begins and ends.
+ * Where several processes merge the same runs, each one a share of the records that is given by
+ * ranks, each finds by binary search where in every run its share begins and ends.
  *
  *-------------------------------------------------------------------------
  */
@@ -333,7 +333,7 @@ merge_to_fit(GpbSorter *sorter)
 	}
 }
 
-/* ---- parts of the records ---- */
+/* ---- shares of the records ---- */
 
 /* Read a record of a run that skips none. */
 static void
@@ -564,7 +564,7 @@ gpb_sorter_drain(GpbSorter *sorter, GpbSink sink, void *state)
 }
 
 void
-gpb_sorter_export(GpbSorter *sorter, GpbRunsFile *file)
+gpb_sorter_export(GpbSorter *sorter, GpbSortedRunsFile *file)
 {
 	if (gpb_memory_sort_count(sorter->memory) > 0)
 		sorter_spill(sorter);
@@ -579,7 +579,7 @@ gpb_sorter_export(GpbSorter *sorter, GpbRunsFile *file)
 
 void
 gpb_sorter_import(GpbSorter *sorter, SharedFileSet *files, const char *name,
-				  const GpbRunsFile *file)
+				  const GpbSortedRunsFile *file)
 {
 	BufFile    *opened;
 
@@ -601,7 +601,7 @@ gpb_sorter_import(GpbSorter *sorter, SharedFileSet *files, const char *name,
 }
 
 void
-gpb_sorter_perform_part(GpbSorter *sorter, GpbCut *from, GpbCut *to)
+gpb_sorter_perform_share(GpbSorter *sorter, GpbCut *from, GpbCut *to)
 {
 	const GpbRecordOrder *order = &sorter->order;
 	RunList    *list = &sorter->list;

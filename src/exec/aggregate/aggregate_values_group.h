@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
- * aggregate_values_run.h
+ * aggregate_values_group.h
  *	  The groups of a program that are one group of the query: what aggregate_values.c hands to
  *	  aggregate_values_final.c.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_AGGREGATE_VALUES_RUN_H
-#define GPB_AGGREGATE_VALUES_RUN_H
+#ifndef GPB_AGGREGATE_VALUES_GROUP_H
+#define GPB_AGGREGATE_VALUES_GROUP_H
 
 #include "postgres.h"
 #include "fmgr.h"
@@ -29,16 +29,16 @@ typedef struct GpbValuesRecord
  * The records of one group of the query, one for each value, NULL included.  They are in the order
  * of values, with NULL last, where that matters.
  */
-typedef struct GpbValuesRun
+typedef struct GpbValuesGroup
 {
 	const GpbValuesRecord *records;
 	uint64		n;
 	int			slot;			/* of the value's first word in a record's group */
 	int			answer;			/* of the first word of the group's answer there */
 	const GpbAnswerFormat *format;	/* of its answer */
-} GpbValuesRun;
+} GpbValuesGroup;
 
-/* An aggregate over such runs */
+/* An aggregate over such groups */
 typedef struct GpbValuesFinal
 {
 	GpbValuesItem item;
@@ -62,10 +62,10 @@ extern void gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *it
 								  PlanState *ps);
 
 /*
- * The aggregate's value over the run.  Its fraction is evaluated when it is first needed, and kept
- * in the context "lasting".  Raises what core's aggregate would.
+ * The aggregate's value over the group.  Its fraction is evaluated when it is first needed, and
+ * kept in the context "lasting".  Raises what core's aggregate would.
  */
-extern Datum gpb_values_final_value(GpbValuesFinal *final, const GpbValuesRun *run,
+extern Datum gpb_values_final_value(GpbValuesFinal *final, const GpbValuesGroup *of_group,
 									ExprContext *econtext, MemoryContext lasting, bool *isnull);
 
-#endif							/* GPB_AGGREGATE_VALUES_RUN_H */
+#endif							/* GPB_AGGREGATE_VALUES_GROUP_H */

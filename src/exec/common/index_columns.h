@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * index_columns.h
+ *	  The columns of an index: their slots in programs, what the index holds of them, Vars.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_INDEX_COLUMNS_H
+#define GPB_INDEX_COLUMNS_H
+
+#include "postgres.h"
+#include "nodes/pathnodes.h"
+
+/* The slot that programs have for a table column, or -1 if it is not in the index */
+extern int	gpb_index_column(IndexOptInfo *index, AttrNumber attno);
+
+/* The place among the index's columns, counted from 0, of the one that has a slot */
+extern int	gpb_column_position(IndexOptInfo *index, int column);
+
+/* Is what the index holds of a column what programs take for its values? */
+extern bool gpb_column_has_words(IndexOptInfo *index, int column);
+
+/* Has a column values of two halves: is it a uuid, or a numeric of 128 bits? */
+extern bool gpb_column_is_wide(IndexOptInfo *index, int column);
+
+/* The number of slots that columns have in programs, as gpb_column_slots() says */
+extern int	gpb_index_column_slots(IndexOptInfo *index);
+
+/* The scale in which the index holds a column of type numeric; -1 if it is of another type */
+extern int	gpb_column_scale(IndexOptInfo *index, int column);
+
+/* Has the index all of these columns, Vars of its table, and can it return them? */
+extern bool gpb_index_has_columns(IndexOptInfo *index, List *columns);
+
+/* A Var of the index's key column */
+extern Var *gpb_key_var(PlannerInfo *root, IndexOptInfo *index);
+
+/* A Var of the index's key column c, counted from 0 */
+extern Var *gpb_key_column_var(PlannerInfo *root, IndexOptInfo *index, int c);
+
+/* Vars of all of the index's key columns */
+extern List *gpb_key_vars(PlannerInfo *root, IndexOptInfo *index);
+
+#endif							/* GPB_INDEX_COLUMNS_H */

@@ -40,10 +40,9 @@ sub fault
 	}
 	if ($how eq 'killed')
 	{
-		kill('KILL', $pid) == 1 or die "$name: no process";
+		gpb_kill_backend($node, $pid);
 		gpb_finish($build);
 		eval { $holder->quit };
-		$node->poll_query_until('postgres', 'SELECT 1', '1') or die "$name: no restart";
 	}
 	else
 	{

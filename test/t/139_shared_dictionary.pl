@@ -195,9 +195,8 @@ $node->safe_psql('postgres', "SELECT gpubtree_check('busy_k', true)");
 my $killed = $node->background_psql('postgres', on_error_stop => 0);
 $killed->query_safe('SELECT count(DISTINCT a) FROM busy WHERE k <= 5000');
 my $pid = $killed->query_safe('SELECT pg_backend_pid()');
-kill 'KILL', $pid;
+gpb_kill_backend($node, $pid);
 eval { $killed->quit };
-$node->poll_query_until('postgres', 'SELECT true');
 is(used('t2'), "8000|t\nshared", 'after a crash');
 
 # ---- none ----

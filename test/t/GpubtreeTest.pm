@@ -15,7 +15,7 @@ use parent 'Exporter';
 
 our @EXPORT = qw(gpb_seed gpb_setseed gpb_node gpb_compare_function gpb_engine gpb_plan_node
   gpb_wait_for_hold gpb_wait_for_service gpb_service_pid gpb_start_pgbench gpb_end_pgbench
-  gpb_go_on);
+  gpb_go_on gpb_kill_backend);
 
 # "use GpubtreeTest" is also what every script would begin with: strict, warnings, and the functions
 # of Test::More and PostgreSQL::Test::Utils, besides those above.
@@ -290,6 +290,19 @@ sub gpb_end_pgbench
 	my $ended = $load->finish;
 	diag($$err) unless $ended;
 	return $ended && (!$options{none_fails} || $$out =~ /^number of failed transactions: 0 /m);
+}
+
+# Kill a process of a session, or a worker, and wait until the server has begun anew, which takes a
+# moment to notice: until then it serves others, and throws them out.  The killed one's entry in
+# pg_stat_activity stays for as long.
+sub gpb_kill_backend
+{
+	my ($node, $pid) = @_;
+
+	kill('KILL', $pid) == 1 or die "no process $pid: $!";
+	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid")
+	  or die 'the server does not come back';
+	return;
 }
 
 # Let others go on for some seconds, and for as long as it takes until the query says "t".

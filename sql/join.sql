@@ -28,16 +28,11 @@ $$;
 SELECT prefer_ours();
 
 \set ECHO none
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line LIKE '%GpubtreeJoin%') FROM plan(query) line
-$$;
-
--- Rows as one text, and the same from core's joins
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
+SET compare.node = 'GpubtreeJoin';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare_rows.sql
+-- in any order, and beside core's joins
+CREATE OR REPLACE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
 BEGIN
@@ -45,26 +40,11 @@ BEGIN
 		INTO result;
 	RETURN result;
 END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
+CREATE OR REPLACE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
 	SET gpubtree.enable_batchjoin = off SET enable_hashjoin = on SET enable_nestloop = on
 AS $$
 	SELECT answer(query)
 $$;
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text;
-	plain text;
-BEGIN
-	IF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	ours := answer(query);
-	plain := plain_answer(query);
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
-END $$;
 \set ECHO all
 
 --

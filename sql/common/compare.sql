@@ -7,14 +7,7 @@
 --
 -- The order of rows does not matter; compare_rows.sql is for queries where it does.
 
--- The plan of a query, line by line
-CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE format('EXPLAIN (%s) %s', options, query);
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line ~ current_setting('compare.node')) FROM plan(query) line
-$$;
+\ir plan.sql
 -- The query's rows in one text, in any order, or its error
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,12 +1,6 @@
 -- Functions that compare a query's rows, in their order, with those of a plan without our nodes.  A
 -- test includes this file as it includes compare.sql.
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line ~ current_setting('compare.node')) FROM plan(query) line
-$$;
+\ir plan.sql
 -- How many rows, and which
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

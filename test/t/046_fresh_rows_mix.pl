@@ -10,12 +10,7 @@
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_SECONDS	length of each of the four runs (default 4; of the one with a crash three times that),
 #				each of them more than one if need be
-use strict;
-use warnings;
 use JSON::PP;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(sleep);
 use FindBin;
 use lib $FindBin::RealBin;

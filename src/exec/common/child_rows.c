@@ -136,9 +136,9 @@ begin_columns(GpbChildRows *rows)
 		rows->fixed &= column->offset >= 0;
 		rows->last = Max(rows->last, column->attno);
 	}
-	rows->table = palloc(sizeof(GpbTableColumn) * rows->last + 1);
-	rows->values = palloc(sizeof(Datum) * rows->last + 1);
-	rows->isnull = palloc(sizeof(bool) * rows->last + 1);
+	rows->table = palloc(sizeof(GpbTableColumn) * rows->last);
+	rows->values = palloc(sizeof(Datum) * rows->last);
+	rows->isnull = palloc(sizeof(bool) * rows->last);
 	for (i = 0; i < rows->last; i++)
 	{
 		Form_pg_attribute attribute = TupleDescAttr(descriptor, i);

@@ -5,7 +5,7 @@
  *	  plain C.
  *
  * One key is searched for by gpb_keys_lower_bound(), whatever the CPU has.  A gather of the keys
- * that a step compares with takes longer than the loads one by one: 34 to 43 ns a page against 21,
+ * that a step compares with takes longer than the loads one by one: 40 to 49 ns a page against 26,
  * and far longer on processors whose gathers wait for the mitigation of Downfall.  Nor does a
  * statement that looks up one key slow its core down with wide vectors.
  *

@@ -229,6 +229,30 @@ SELECT buffers('SELECT * FROM killed WHERE k > 0') > 100 AS many;
 SELECT buffers('SELECT * FROM killed WHERE k > 0') < 30 AS few;
 SELECT count(*), sum(k) FROM killed WHERE k > 0;
 
+-- A session that looks up key after key has a copy of the root, and reads the leaf and the row alone.
+-- Where the copy is found to be old, the root is read again, and copied after some more look-ups.
+CREATE TABLE rooted WITH (autovacuum_enabled = off) AS SELECT i AS k, i AS v FROM generate_series(1, 5000) i;
+CREATE INDEX ON rooted USING gpubtree (k);
+\set ECHO none
+CREATE FUNCTION look_up(n int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	total bigint := 0;
+BEGIN
+	FOR i IN 1 .. n LOOP
+		total := total + (SELECT sum(v) FROM rooted WHERE k = i * 16);
+	END LOOP;
+	RETURN total;
+END $$;
+\set ECHO all
+SELECT buffers('SELECT v FROM rooted WHERE k = 4000') AS root_leaf_row;
+SELECT look_up(20);
+SELECT buffers('SELECT v FROM rooted WHERE k = 4000') AS leaf_row;
+INSERT INTO rooted SELECT 4001, 0 FROM generate_series(1, 1000);
+SELECT buffers('SELECT v FROM rooted WHERE k = 4100') AS old_root_leaf_row;
+SELECT buffers('SELECT v FROM rooted WHERE k = 4100') AS root_leaf_row;
+SELECT look_up(300);
+SELECT buffers('SELECT v FROM rooted WHERE k = 4100') AS leaf_row;
+
 -- Runs of dead entries, from one to a whole leaf and more, between runs of live ones: whatever a scan
 -- leaves out of what it reads from a leaf, the rows are those of a sequential scan.
 CREATE TABLE runs WITH (autovacuum_enabled = off) AS

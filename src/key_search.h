@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * key_search.h
- *	  Search among the keys of one page, with the widest instructions that
- *	  this CPU has.
+ *	  Search among the keys of one page, for many keys with the widest
+ *	  instructions that this CPU has.
  *
- * Plain C, free of PostgreSQL headers.  Each search exists in three forms,
- * AVX-512, AVX2 and plain C; which one runs is decided at the first call by
- * what the CPU reports, so a library built anywhere runs anywhere.  All forms
- * return the same.
+ * Plain C, free of PostgreSQL headers.  The search for many keys exists in
+ * three forms, AVX-512, AVX2 and plain C; which one runs is decided at the
+ * first call by what the CPU reports, so a library built anywhere runs
+ * anywhere.  All forms return the same.
  *
  *-------------------------------------------------------------------------
  */

@@ -46,7 +46,7 @@ typedef struct GpbPosition
 	Buffer		buffer;			/* pinned and not locked, or InvalidBuffer */
 	BlockNumber left;			/* siblings of the leaf when it was read */
 	BlockNumber right;
-	XLogRecPtr	lsn;
+	XLogRecPtr	lsn;			/* of the leaf then, if its pin is dropped */
 	GpbBound	lower;
 	GpbBound	upper;
 	GpbBound	low;			/* the leaf's low bound and high key */
@@ -259,7 +259,8 @@ scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 	position->buffer = buffer;
 	position->left = special->left;
 	position->right = special->right;
-	position->lsn = BufferGetLSNAtomic(buffer);
+	/* with data checksums this writes to the buffer's header, which other scans of the leaf read */
+	position->lsn = so->drop_pin ? BufferGetLSNAtomic(buffer) : InvalidXLogRecPtr;
 	position->low = gpb_page_low(page);
 	position->high = high;
 	position->lower = position->low;

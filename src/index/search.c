@@ -18,6 +18,7 @@
 #include "utils/rel.h"
 
 #include "hold.h"
+#include "index/root_copy.h"
 
 /*
  * How often a search begins anew, each time because a page was deleted between the reading of its
@@ -147,6 +148,59 @@ move_right_finishing(Relation index, const GpbLayout *layout,
 }
 
 /*
+ * Read the child of the root that covers bound, by this process's copy of the root, and lock it
+ * share.  Returns InvalidBuffer, with nothing locked, if there is no copy, or if it is out of date:
+ * the child has been split or deleted since.  Then it is forgotten, since what was recycled may lie
+ * any number of right links to the left of the bound.
+ */
+static Buffer
+read_below_root(Relation index, const GpbLayout *layout, GpbBound bound)
+{
+	GpbRelCache *cache = gpb_rel_cache(index);
+	const GpbRootCopy *root = gpb_root_copy(cache);
+	uint32		level;
+	GpbRange	range;
+	BlockNumber child;
+	Buffer		buffer;
+
+	if (root == NULL)
+		return InvalidBuffer;
+	level = gpb_page_special(root->page.data)->level - 1;
+	child = gpb_child_at(index, layout, root->block, root->page.data,
+						 gpb_child_position(layout, root->page.data, bound), &range);
+	GPB_HOLD("below-root");
+	buffer = gpb_read(index, child, BUFFER_LOCK_SHARE, layout);
+	if (likely(gpb_page_leads_to(BufferGetPage(buffer), level, bound) &&
+			   gpb_page_covers(BufferGetPage(buffer), bound)))
+		return buffer;
+	UnlockReleaseBuffer(buffer);
+	gpb_root_copy_drop(cache);
+	return InvalidBuffer;
+}
+
+/*
+ * Read the page where a descent begins, pinned and locked share: the root, or, of a reader that
+ * looks for a leaf, the root's child by a copy of the root.  Such a reader has no page locked,
+ * which a link that is out of date might lead to.  Returns InvalidBuffer as read_root() does.
+ */
+static Buffer
+read_first(Relation index, const GpbLayout *layout, GpbBound bound, uint32 target,
+		   bool is_reader)
+{
+	Buffer		buffer;
+
+	if (!is_reader || target > 0)
+		return read_root(index, layout, target);
+	buffer = read_below_root(index, layout, bound);
+	if (likely(BufferIsValid(buffer)))
+		return buffer;
+	buffer = read_root(index, layout, target);
+	if (BufferIsValid(buffer))
+		gpb_root_copy_consider(gpb_rel_cache(index), buffer);
+	return buffer;
+}
+
+/*
  * Descend to the page of the target level that covers bound; it is locked in the mode "lock" on
  * return.  Pages above it are locked share, one at a time.  With a stack the descent finishes
  * incomplete splits and leaves its path there.  Returns InvalidBuffer, with nothing locked, where
@@ -156,7 +210,8 @@ static Buffer
 try_descend(Relation index, const GpbLayout *layout, GpbBound bound,
 			uint32 target, int lock, GpbStack *stack)
 {
-	Buffer		buffer = read_root(index, layout, target);
+	Buffer		buffer = read_first(index, layout, bound, target,
+									stack == NULL && lock == BUFFER_LOCK_SHARE);
 	uint32		level;
 	int			held = BUFFER_LOCK_SHARE;
 

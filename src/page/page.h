@@ -154,6 +154,8 @@ typedef struct GpbRelCache
 	BlockNumber blocks;			/* the file has at least so many */
 	bool		knows_builder;
 	uint64		builder;		/* gpb_meta_builder(), if that is known */
+	uint64		number;			/* no other cache of this process has or had it */
+	uint32		root_reads;		/* look-ups by the root itself since a copy of it was lacking */
 } GpbRelCache;
 
 extern GpbRelCache *gpb_rel_cache(Relation index);

@@ -739,9 +739,11 @@ layout_include(Relation index, bool for_build, GpbLayout *layout)
 static GpbRelCache *
 make_rel_cache(Relation index, bool for_build)
 {
+	static uint64 caches_made = 0;
 	GpbRelCache cache;
 
 	memset(&cache, 0, sizeof(cache));
+	cache.number = ++caches_made;
 	if (IndexRelationGetNumberOfKeyAttributes(index) > 1)
 		layout_keys(index, for_build, &cache.layout);
 	else

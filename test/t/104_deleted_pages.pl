@@ -1,7 +1,7 @@
 # Readers and writers that have a link and have not followed it yet, while the page that it leads to
-# is deleted, and while its block is recycled: scans in both directions, descents, arrays, batches by
-# way of a mirror, aggregates on the device, inserts. Deletion at each of its steps, beside inserts
-# into the page, pins on it, and a crash.
+# is deleted, and while its block is recycled: scans in both directions, descents from the root and
+# from a copy of it, arrays, batches by way of a mirror, aggregates on the device, inserts. Deletion at
+# each of its steps, beside inserts into the page, pins on it, and a crash.
 #
 # Guards: rule M7 and the marks of a deletion (M2), the cleanup lock of a deletion, the gates.
 use FindBin;
@@ -66,6 +66,7 @@ SET gpubtree.setup_cost = 0; SET gpubtree.batch_setup_cost = 0; SET enable_seqsc
 SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off;
 SQL
 my $device_off = "SET gpubtree.enable_device = off;";
+my $copy_root = 'DO $$ BEGIN FOR i IN 1 .. 20 LOOP PERFORM v FROM t WHERE k = i; END LOOP; END $$;';
 
 # name => [hold point, settings, query, its answer]
 my $sum = (9990 + 10000) * 11 / 2 + (30001 + 30010) * 10 / 2;
@@ -75,6 +76,8 @@ my %readers = (
 	backward => [ 'step-left', "$plain SET enable_indexonlyscan = off;",
 		'SELECT count(*), sum(k) FROM (SELECT k, v FROM t WHERE k BETWEEN 9990 AND 30010 ORDER BY k DESC OFFSET 0) q' ],
 	descent => [ 'step-down', "$plain SET enable_indexonlyscan = off;",
+		'SELECT count(*), sum(k) FROM (SELECT k FROM t WHERE k BETWEEN 20000 AND 30010 ORDER BY k OFFSET 0) q' ],
+	root_copy => [ 'below-root', "$plain $copy_root SET enable_indexonlyscan = off;",
 		'SELECT count(*), sum(k) FROM (SELECT k FROM t WHERE k BETWEEN 20000 AND 30010 ORDER BY k OFFSET 0) q' ],
 	array => [ 'queue-leaf', "$plain SET enable_indexonlyscan = off;",
 		'SELECT count(*), sum(k) FROM (SELECT k FROM t WHERE k = ANY (ARRAY(SELECT generate_series(9990, 30010, 10))) ORDER BY k OFFSET 0) q' ],
@@ -90,7 +93,7 @@ my %readers = (
 for my $reader (sort keys %readers)
 {
 	my ($point, $settings, $query) = @{ $readers{$reader} };
-	my $right = $reader eq 'descent' ? '10|300055' : $reader eq 'array' ? '3|50000' : "21|$sum";
+	my $right = $reader =~ /descent|root/ ? '10|300055' : $reader eq 'array' ? '3|50000' : "21|$sum";
 
 	for my $deed (sort keys %deeds)
 	{

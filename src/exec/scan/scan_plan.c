@@ -185,6 +185,22 @@ is_key(const IndexOptInfo *index, const Expr *expression)
 	return IsA(expression, Var) && ((const Var *) expression)->varattno == index->indexkeys[0];
 }
 
+/* Has the table an index that a path may read? */
+static bool
+has_own_index(const RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+
+		if (gpb_index_is_usable(index) || gpb_index_has_several_keys(index))
+			return true;
+	}
+	return false;
+}
+
 void
 gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -200,7 +216,7 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	ListCell   *lc;
 
 	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
-	if (!gpb_enable_scan || rel->indexlist == NIL || OldSnapshotThresholdActive() ||
+	if (!gpb_enable_scan || !has_own_index(rel) || OldSnapshotThresholdActive() ||
 		!gpb_query_allows_nodes(root) || !gpb_rel_is_plain(root, rel))
 		return;
 	/* what keeps rows for a cursor to move back does not say where they are */

@@ -282,13 +282,13 @@ price_is_beaten(RelOptInfo *rel, bool sorted, Cost startup, Cost total)
 }
 
 /*
- * What gpb_scan_price() charges a path at least that lists entries of the index for all rows that
- * pass the restrictions, whatever the ranges and filters are, but for reading the entries
+ * What gpb_scan_price() charges a path at least that lists entries of an index for all rows that
+ * pass the restrictions, whatever the ranges and filters are, but for reading the entries and the
+ * heap's pages
  */
 static void
-least_cost(PlannerInfo *root, IndexOptInfo *index, bool index_only, Cost *startup, Cost *total)
+least_cost(const RelOptInfo *rel, bool index_only, Cost *startup, Cost *total)
 {
-	RelOptInfo *rel = index->rel;
 	const QualCost *target = &rel->reltarget->cost;
 	Cost		row = (GPB_SCAN_LIST_COST + GPB_SCAN_ROW_COST) * cpu_operator_cost +
 		cpu_tuple_cost + target->per_tuple;
@@ -300,22 +300,29 @@ least_cost(PlannerInfo *root, IndexOptInfo *index, bool index_only, Cost *startu
 		row += GPB_SCAN_VISIT_COST * cpu_operator_cost;
 	}
 	*total = *startup + rel->rows * row;
-	if (!index_only)
-		*total += gpb_least_heap_cost(root, index, rel->rows);
 }
 
 bool
 gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index, const GpbScanColumns *columns)
 {
 	RelOptInfo *rel = index->rel;
+	bool		index_only = gpb_index_covers(index, columns->needed);
 	Cost		startup;
 	Cost		total;
 
-	least_cost(root, index, gpb_index_covers(index, columns->needed), &startup, &total);
-	return price_is_beaten(rel, columns->sorted, startup, total) ||
-		price_is_beaten(rel, columns->sorted, startup,
-						total + gpb_least_read_cost(root, index, columns->restricted,
-													columns->has_arrays, rel->rows));
+	/* a look-up of few rows is left here, before anything else is computed for the index */
+	least_cost(rel, index_only, &startup, &total);
+	if (price_is_beaten(rel, columns->sorted, startup, total))
+		return true;
+	if (!index_only)
+	{
+		total += gpb_least_heap_cost(root, index, rel->rows);
+		if (price_is_beaten(rel, columns->sorted, startup, total))
+			return true;
+	}
+	total += gpb_least_read_cost(root, index, columns->restricted, columns->has_arrays,
+								 rel->rows);
+	return price_is_beaten(rel, columns->sorted, startup, total);
 }
 
 bool

@@ -213,8 +213,10 @@ test/unit/map_copies_test: test/unit/map_copies.c src/mirror/service/service_bit
 	$(CC) $(TEST_CFLAGS) -Wno-unused-parameter -Wno-sign-compare -I$(includedir_server) -o $@ \
 		$(filter %.c,$^)
 
-# The CUDA sources as an ordinary library, see test/kernel/emulator
-EMULATED_FLAGS = -std=c++17 -O1 -g -fPIC -U_FORTIFY_SOURCE -fvisibility=hidden -Wall -Wextra \
+# The CUDA sources as an ordinary library, see test/kernel/emulator.  C has PostgreSQL's
+# -fno-strict-aliasing, which compilers of device code lack: here too an object that is written as one
+# type and read as another may be read before it is written, and tests fail.
+EMULATED_FLAGS = -std=c++17 -O1 -fstrict-aliasing -g -fPIC -U_FORTIFY_SOURCE -fvisibility=hidden -Wall -Wextra \
 	-Wno-unknown-pragmas -Wno-attributes -Werror -DGPB_BENCH -Itest/kernel/emulator -Isrc \
 	$(EMULATED_EXTRA)
 EMULATED_OBJS = $(patsubst %,test/kernel/emulator/%.o,$(CUDA_NAMES))

@@ -63,7 +63,7 @@ gpb_write_entry(const GpbRangesJob *job, uint32 number, uint32 flags, const char
 	int			width = gpb_entry_width(key_width, job->row_width);
 	int			row_width = GPB_MAY_HAVE_RUNS ? gpb_page_row_width(page) : job->row_width;
 	GpbKey		key = gpb_leaf_key(page, key_width, row_width, i);
-	uint64		spread;
+	GpbSpreadRow spread;
 	const uint32 *row = (const uint32 *) gpb_spread_row(page, row_width, i, &spread);
 	uint64	   *record = (uint64 *) (job->entries.record + place * width);
 	uint32	   *into = (uint32 *) (record + 2);

@@ -883,18 +883,31 @@ gpb_next_key(GpbKeyReader *reader, int key_width, int row_width, int i)
 }
 
 /*
+ * A row of a leaf that has runs, which is no more than its locator, spread out.  Rows are read as
+ * words of 4 bytes, so it is written as such: a compiler may take an object of 8 bytes for another
+ * one, and read the words before it writes them.
+ */
+typedef struct GpbSpreadRow
+{
+	uint32		word[GPB_LOCATOR_WIDTH / 4];
+} GpbSpreadRow;
+
+/*
  * The row of entry i of a page, as rows lie on a page without runs: there, or, spread out, at
  * "spread".
  */
 GPB_FN const char *
-gpb_spread_row(const void *page, int row_width, int i, uint64 *spread)
+gpb_spread_row(const void *page, int row_width, int i, GpbSpreadRow *spread)
 {
 	const char *row = gpb_page_row(page, row_width, i);
+	uint64		locator;
 
 	if (!gpb_has_runs(row_width))
 		return row;
-	*spread = gpb_stored_locator(row, row_width);
-	return (const char *) spread;
+	locator = gpb_stored_locator(row, row_width);
+	spread->word[0] = (uint32) locator;
+	spread->word[1] = (uint32) (locator >> 32);
+	return (const char *) spread->word;
 }
 
 /* The place of entry i of a page in the index's order: its key and tie. */

@@ -797,7 +797,7 @@ judge_singly(const GpbEvaluator *evaluator, const StripSource *source, uint8 *ju
 	{
 		int			at = source_position(source, i);
 		uint64		ranked;
-		uint64		spread;
+		GpbSpreadRow spread;
 
 		judged[at] = gpb_judge_entry(evaluator->program,
 									 gpb_leaf_key(source->page, layout->key_width,
@@ -897,7 +897,7 @@ gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void *page,
 	for (i = 0; i < pick->n && pick->n < GPB_OWN_STRIP; i++)
 	{
 		int			at = gpb_pick_position(pick, i, pick->at == NULL);
-		uint64		spread;
+		GpbSpreadRow spread;
 
 		gpb_evaluate_entry(evaluator, number,
 						   gpb_leaf_key(page, layout->key_width, row_width, at),

@@ -438,7 +438,7 @@ batch_list_entry(GpbBatch *batch, const GpbCpuAnswer *cpu, uint32 number, bool s
 	int			key_width = batch->program.layout.key_width;
 	GpbJudgement judgement = GPB_JUDGED_LISTED;
 	uint64		rank = 0;
-	uint64		spread;
+	GpbSpreadRow spread;
 
 	if (cpu->judged != NULL)
 	{
@@ -692,7 +692,7 @@ static inline void
 batch_add_copied(GpbBatch *batch, GpbCpuAnswer *cpu, uint32 number, GpbKeyReader *keys,
 				 int row_width, int at)
 {
-	uint64		spread;
+	GpbSpreadRow spread;
 	const char *row = gpb_spread_row(keys->page, row_width, at, &spread);
 	GpbKey		key = gpb_next_key(keys, batch->program.layout.key_width, row_width, at);
 
@@ -731,7 +731,7 @@ batch_add_long_hit(GpbBatch *batch, GpbCpuAnswer *cpu, const GpbWalkHit *hit)
 	}
 	for (i = 0; i < nunknown; i++)
 	{
-		uint64		spread;
+		GpbSpreadRow spread;
 
 		gpb_batch_add_unknown(batch, hit->number,
 							  gpb_leaf_key(page, layout->key_width, row_width, unknown[i]),

@@ -96,7 +96,7 @@ static bool
 equals_last(UniqueCheck *check, int i, GpbBound bound, Datum *values, bool *isnull)
 {
 	const GpbLayout *layout = &check->layout;
-	uint64		spread;
+	GpbSpreadRow spread;
 	const char *row = gpb_spread_row(check->leaf.data, gpb_page_row_width(check->leaf.data), i,
 									 &spread);
 	GpbRange	equal;

@@ -288,7 +288,7 @@ gpubtree_page_items(PG_FUNCTION_ARGS)
 		gpb_corrupted(look.index, block, fault);
 	for (i = 0; fault == NULL && i < gpb_page_count(page.data); i++)
 	{
-		uint64		spread;
+		GpbSpreadRow spread;
 		const char *row = gpb_spread_row(page.data, special->row_width, i, &spread);
 		char		bytes[GPB_WIDE_KEY + GPB_RUN_END_WIDTH + GPB_MAX_ROW_WIDTH];
 		int			nbytes = entry_bytes(&page, i, bytes);

@@ -595,7 +595,7 @@ test_runs(int key_width, int many)
 		for (i = 0; i < entries.n; i++)
 		{
 			int			found = gpb_run_of(ends, nruns, i);
-			uint64		spread;
+			GpbSpreadRow spread;
 
 			ok &= gpb_leaf_key(page, key_width, GPB_RUN_ROW_WIDTH, i) == entries.key[i];
 			ok &= gpb_page_locator(page, GPB_RUN_ROW_WIDTH, i) == entries.locator[i];

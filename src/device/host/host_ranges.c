@@ -100,7 +100,7 @@ write_entry(const GpbHostRanges *work, GpbRangeEntry *entry, const char *page, i
 	const GpbLayout *layout = &work->mirror->layout;
 	int			row_width = gpb_page_row_width(page);
 	int			width = gpb_range_entry_width(layout->row_width);
-	uint64		spread;
+	GpbSpreadRow spread;
 
 	memset((char *) entry + width - sizeof(uint64), 0, sizeof(uint64)); /* the padding, where the
 																		 * row does not end at 8

@@ -21,7 +21,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include <functional>
+/* Kernels and emulator are one library, and reach each other without its tables. */
+#pragma GCC visibility push(hidden)
 
 /* ---- the language ---- */
 
@@ -44,13 +45,14 @@ struct dim3
 	dim3(unsigned x_ = 1): x(x_), y(1), z(1) {}
 };
 
-struct alignas(8) uint2
+/* Whole sectors of pages are read as these, whatever lies there. */
+struct __attribute__((may_alias, aligned(8))) uint2
 {
 	uint32_t	x,
 				y;
 };
 
-struct alignas(16) uint4
+struct __attribute__((may_alias, aligned(16))) uint4
 {
 	uint32_t	x,
 				y,
@@ -68,6 +70,8 @@ extern dim3 gridDim;
 
 /* All 32 lanes come with the same operation; each leaves a value and sees all. */
 const uint64_t *emulated_meet(int operation, uint32_t mask, uint64_t value);
+/* Likewise with a vote; returns those of all, that of lane 0 lowest. */
+uint32_t	emulated_vote(int operation, uint32_t mask, bool vote);
 void		__syncthreads(void);
 /* Others may run now.  "waits" says that the fiber may have to wait for one of them. */
 void		emulated_let_others_run(bool waits);
@@ -108,12 +112,7 @@ __shfl_xor_sync(uint32_t mask, T value, int lanes)
 static inline uint32_t
 __ballot_sync(uint32_t mask, bool vote)
 {
-	const uint64_t *votes = emulated_meet(4, mask, vote);
-	uint32_t	result = 0;
-
-	for (int lane = 0; lane < 32; lane++)
-		result |= (uint32_t) votes[lane] << lane;
-	return result;
+	return emulated_vote(4, mask, vote);
 }
 
 static inline int
@@ -127,13 +126,34 @@ static inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz((unsigned) x
 static inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll((unsigned long long) x); }
 static inline int __ffs(uint32_t x) { return __builtin_ffs((int) x); }
 static inline int min(int a, int b) { return a < b ? a : b; }
-static inline uint2 __ldcs(const uint2 *from) { return *from; }
-static inline uint4 __ldcs(const uint4 *from) { return *from; }
+
+/*
+ * CUDA's atomics and loads that name a cache are of words of these widths, whatever type the program
+ * has there: int64 is long, and never long long.
+ */
+template <typename T>
+struct EmulatedWord
+{
+	typedef T	type __attribute__((may_alias));
+};
 
 template <typename T>
 static inline T
-atomicAdd(T *into, T value)
+emulated_load(const T *from)
 {
+	return *(const typename EmulatedWord<T>::type *) from;
+}
+
+static inline uint2 __ldcs(const uint2 *from) { return *from; }
+static inline uint4 __ldcs(const uint4 *from) { return *from; }
+static inline uint32_t __ldca(const uint32_t *from) { return emulated_load(from); }
+static inline long long __ldcg(const long long *from) { return emulated_load(from); }
+
+template <typename T>
+static inline T
+atomicAdd(T *address, T value)
+{
+	typename EmulatedWord<T>::type *into = address;
 	T			before = *into;
 
 	*into = before + value;
@@ -141,47 +161,52 @@ atomicAdd(T *into, T value)
 }
 
 static inline void
-atomicMin(long long *into, long long value)
+atomicMin(long long *address, long long value)
 {
+	EmulatedWord<long long>::type *into = address;
+
 	*into = value < *into ? value : *into;
 }
 
 static inline void
-atomicMax(long long *into, long long value)
+atomicMax(long long *address, long long value)
 {
+	EmulatedWord<long long>::type *into = address;
+
 	*into = value > *into ? value : *into;
 }
 
-static inline uint32_t
-atomicOr(uint32_t *into, uint32_t value)
+template <typename T>
+static inline T
+atomicOr(T *address, T value)
 {
-	uint32_t	before = *into;
+	typename EmulatedWord<T>::type *into = address;
+	T			before = *into;
 
 	*into = before | value;
 	return before;
 }
 
 static inline void
-atomicOr(unsigned long long *into, unsigned long long value)
+atomicAnd(unsigned long long *address, unsigned long long value)
 {
-	*into |= value;
-}
+	EmulatedWord<unsigned long long>::type *into = address;
 
-static inline void
-atomicAnd(unsigned long long *into, unsigned long long value)
-{
 	*into &= value;
 }
 
 static inline void
-atomicXor(unsigned long long *into, unsigned long long value)
+atomicXor(unsigned long long *address, unsigned long long value)
 {
+	EmulatedWord<unsigned long long>::type *into = address;
+
 	*into ^= value;
 }
 
 static inline uint32_t
-atomicCAS(uint32_t *into, uint32_t expected, uint32_t value)
+atomicCAS(uint32_t *address, uint32_t expected, uint32_t value)
 {
+	EmulatedWord<uint32_t>::type *into = address;
 	uint32_t	before = *into;
 
 	if (before == expected)
@@ -192,8 +217,9 @@ atomicCAS(uint32_t *into, uint32_t expected, uint32_t value)
 }
 
 static inline unsigned long long
-atomicCAS(unsigned long long *into, unsigned long long expected, unsigned long long value)
+atomicCAS(unsigned long long *address, unsigned long long expected, unsigned long long value)
 {
+	EmulatedWord<unsigned long long>::type *into = address;
 	unsigned long long before = *into;
 
 	if (before == expected)
@@ -202,15 +228,15 @@ atomicCAS(unsigned long long *into, unsigned long long expected, unsigned long l
 }
 
 static inline void
-atomicExch(uint32_t *into, uint32_t value)
+atomicExch(uint32_t *address, uint32_t value)
 {
+	EmulatedWord<uint32_t>::type *into = address;
+
 	*into = value;
 }
 
 /* Who orders what others may read or write meanwhile finds that they did. */
 static inline void __threadfence(void) { emulated_let_others_run(false); }
-static inline uint32_t __ldca(const uint32_t *from) { return *from; }
-static inline long long __ldcg(const long long *from) { return *from; }
 
 /* ---- the runtime ---- */
 
@@ -299,8 +325,32 @@ extern "C" __attribute__((visibility("default"))) long emulated_live(void);
 
 cudaError_t emulated_begin_submission(void);
 
-void		emulated_submit(cudaStream_t stream, std::function<void()> work);
-void		emulated_grid(unsigned blocks, unsigned threads, const std::function<void()> &kernel);
+/* What is done later or often: a function of no arguments, like std::function, which compiles slowly */
+struct EmulatedWork
+{
+	virtual ~EmulatedWork() {}
+	virtual void run() = 0;
+};
+
+template <typename Function>
+struct EmulatedFunction: EmulatedWork
+{
+	Function	function;
+
+	EmulatedFunction(const Function &function_): function(function_) {}
+	void run() override { function(); }
+};
+
+/* The stream deletes the work when it is done. */
+void		emulated_submit_work(cudaStream_t stream, EmulatedWork *work);
+void		emulated_grid(unsigned blocks, unsigned threads, EmulatedWork *kernel);
+
+template <typename Function>
+static inline void
+emulated_submit(cudaStream_t stream, const Function &work)
+{
+	emulated_submit_work(stream, new EmulatedFunction<Function>(work));
+}
 
 template <typename... Parameters, typename... Arguments>
 static inline cudaError_t
@@ -315,7 +365,10 @@ cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel) (Parameters.
 		return error;
 	emulated_submit(config->stream, [=]()
 	{
-		emulated_grid(blocks, threads, [=]() { kernel(arguments...); });
+		auto		call = [&]() { kernel(arguments...); };
+		EmulatedFunction<decltype(call)> thread(call);
+
+		emulated_grid(blocks, threads, &thread);
 	});
 	return cudaSuccess;
 }
@@ -327,5 +380,7 @@ cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, Kernel, int, size_t)
 	*blocks = 2;
 	return cudaSuccess;
 }
+
+#pragma GCC visibility pop
 
 #endif							/* GPB_EMULATED_CUDA_RUNTIME_H */

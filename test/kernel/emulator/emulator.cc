@@ -39,11 +39,14 @@ fail(const char *what)
 
 struct Meeting
 {
+	unsigned	first;			/* number of the first thread */
 	unsigned	size;
 	unsigned	arrived;
 	uint64_t	number;			/* of completed meetings */
 	int			operation;
-	uint64_t	value[2][32];	/* of meetings with an even and an odd number */
+	/* of meetings with an even and an odd number */
+	uint64_t	value[2][32];
+	uint32_t	votes[2];
 };
 
 /*
@@ -111,44 +114,100 @@ struct Fiber
 {
 	Place		place;
 	char	   *stack;
-	const Meeting *meeting;		/* where it waits, or NULL */
-	uint64_t	number;			/* until this meeting is completed */
-	bool		done;
 };
 
 static Fiber fibers[MOST_THREADS];
 static Place scheduler;
 static Meeting warps[MOST_THREADS / 32];
 static Meeting whole_block;
-static const std::function<void()> *running;
-static uint64_t progress;
+static EmulatedWork *running;
 
+/*
+ * The threads that may run, but for the one that does, which enters the next one itself when it has
+ * to wait.  In blocks with an even number they take turns; in the others the one runs that could
+ * last, so that a warp comes as far as it can before the next one begins.
+ */
+static uint16_t ready[MOST_THREADS];
+static unsigned first_ready;
+static unsigned nready;
+static unsigned alive;
+static unsigned idle;
+
+static void
+make_ready(unsigned thread)
+{
+	ready[(first_ready + nready++) % MOST_THREADS] = (uint16_t) thread;
+}
+
+static unsigned
+take_ready(void)
+{
+	nready--;
+	if (blockIdx.x % 2 == 1)
+		return ready[(first_ready + nready) % MOST_THREADS];
+	return ready[first_ready++ % MOST_THREADS];
+}
+
+/* Leave the fiber that runs until somebody enters it. */
 static void
 yield_fiber(void)
 {
-	emulated_switch(&fibers[threadIdx.x].place, &scheduler);
+	Place	   *place = &fibers[threadIdx.x].place;
+
+	if (alive == 0)
+		emulated_switch(place, &scheduler);
+	else if (nready == 0)
+		fail("some lanes wait for others that never come");
+	else
+	{
+		unsigned	next = take_ready();
+
+		if (next == threadIdx.x)
+			return;
+		threadIdx.x = next;
+		emulated_switch(place, &fibers[next].place);
+	}
+}
+
+/* Make n threads ready, from "first" on, but for the one that runs, in no helpful order. */
+static void
+make_all_ready(unsigned first, unsigned n, unsigned turn)
+{
+	/* 7 and any power of two have no common divisor; else in order */
+	unsigned	step = n % 7 == 0 ? 1 : 7;
+
+	for (unsigned i = 0, at = turn % n; i < n; i++, at = (at + step) % n)
+	{
+		if (first + at != threadIdx.x)
+			make_ready(first + at);
+	}
 }
 
 static void
 arrive(Meeting *meeting, int operation)
 {
-	Fiber	   *fiber;
-
 	if (meeting->arrived == 0)
 		meeting->operation = operation;
 	else if (meeting->operation != operation)
 		fail("lanes of a warp meet in different operations");
-	progress++;
-	if (++meeting->arrived == meeting->size)
+	idle = 0;
+	if (++meeting->arrived < meeting->size)
 	{
-		meeting->arrived = 0;
-		meeting->number++;
+		yield_fiber();
 		return;
 	}
-	fiber = &fibers[threadIdx.x];
-	fiber->meeting = meeting;
-	fiber->number = meeting->number;
-	yield_fiber();
+	meeting->arrived = 0;
+	meeting->number++;
+	make_all_ready(meeting->first, meeting->size, (unsigned) meeting->number * 13);
+}
+
+/* The warp of the fiber that runs, which comes to its next meeting */
+static Meeting *
+meet_warp(uint32_t mask)
+{
+	if (mask != 0xFFFFFFFFu)
+		fail("not all lanes are named");
+	return &warps[threadIdx.x / 32];
 }
 
 /*
@@ -158,14 +217,25 @@ arrive(Meeting *meeting, int operation)
 const uint64_t *
 emulated_meet(int operation, uint32_t mask, uint64_t value)
 {
-	Meeting    *warp = &warps[threadIdx.x / 32];
+	Meeting    *warp = meet_warp(mask);
 	uint64_t   *values = warp->value[warp->number % 2];
 
-	if (mask != 0xFFFFFFFFu)
-		fail("not all lanes are named");
 	values[threadIdx.x % 32] = value;
 	arrive(warp, operation);
 	return values;
+}
+
+uint32_t
+emulated_vote(int operation, uint32_t mask, bool vote)
+{
+	Meeting    *warp = meet_warp(mask);
+	uint32_t   *votes = &warp->votes[warp->number % 2];
+
+	if (warp->arrived == 0)
+		*votes = 0;
+	*votes |= (uint32_t) vote << threadIdx.x % 32;
+	arrive(warp, operation);
+	return *votes;
 }
 
 void
@@ -174,14 +244,24 @@ __syncthreads(void)
 	arrive(&whole_block, 0);
 }
 
-/* So many rounds without progress, and there will be none; a lane may try a word in each. */
-#define IDLE_ROUNDS		10000
+/* So many turns of a thread without progress, and there will be none; it may try a word in each. */
+#define IDLE_TURNS		10000
 
 /* Who has found a word taken makes no progress: where all do for long, none ever will. */
 void
 emulated_let_others_run(bool waits)
 {
-	progress += !waits;
+	idle = waits ? idle + 1 : 0;
+	if (idle > IDLE_TURNS * alive)
+		fail("some lanes wait for others that never come");
+	/* behind all others, in the order in which these run */
+	if (blockIdx.x % 2 == 1)
+	{
+		ready[--first_ready % MOST_THREADS] = (uint16_t) threadIdx.x;
+		nready++;
+	}
+	else
+		make_ready(threadIdx.x);
 	yield_fiber();
 }
 
@@ -191,9 +271,9 @@ fiber_main(void)
 {
 	for (;;)
 	{
-		(*running)();
-		fibers[threadIdx.x].done = true;
-		progress++;
+		running->run();
+		alive--;
+		idle = 0;
 		yield_fiber();
 	}
 }
@@ -203,76 +283,40 @@ start_fiber(Fiber *fiber)
 {
 	size_t		shift = (fiber - fibers) % STACK_SHIFTS * STACK_SHIFT;
 
-	fiber->done = false;
 	if (fiber->stack != NULL)
 		return;
 	fiber->stack = (char *) malloc(STACK_BYTES);
 	make_place(&fiber->place, fiber->stack, STACK_BYTES - shift, fiber_main);
 }
 
-/* Run a fiber until it yields or ends, unless the meeting where it waits is not complete. */
 static void
-enter_fiber(Fiber *fiber)
+begin_meetings(Meeting *meeting, unsigned first, unsigned size)
 {
-	if (fiber->meeting != NULL && fiber->meeting->number == fiber->number)
-		return;
-	fiber->meeting = NULL;
-	emulated_switch(&scheduler, &fiber->place);
+	meeting->first = first;
+	meeting->size = size;
+	meeting->arrived = 0;
 }
 
-/* Returns how many fibers still run.  Lanes take turns in no helpful order. */
-static unsigned
-run_round(unsigned threads, unsigned round)
-{
-	unsigned	alive = 0;
-
-	for (unsigned i = 0; i < threads; i++)
-	{
-		unsigned	t = (i * 7 + round * 13) % threads;
-
-		/* 7 and any power of two have no common divisor; else in order */
-		if (threads % 7 == 0)
-			t = i;
-		if (fibers[t].done)
-			continue;
-		threadIdx.x = t;
-		enter_fiber(&fibers[t]);
-		alive += !fibers[t].done;
-	}
-	return alive;
-}
-
+/* Run the threads of a block: the first one is entered here, the others by each other. */
 static void
 run_block(unsigned threads)
 {
-	unsigned	round = 0;
-	unsigned	idle = 0;
-
-	for (unsigned w = 0; w < (threads + 31) / 32; w++)
-	{
-		warps[w].size = threads - w * 32 < 32 ? threads - w * 32 : 32;
-		warps[w].arrived = 0;
-	}
-	whole_block.size = threads;
-	whole_block.arrived = 0;
+	for (unsigned first = 0; first < threads; first += 32)
+		begin_meetings(&warps[first / 32], first, threads - first < 32 ? threads - first : 32);
+	begin_meetings(&whole_block, 0, threads);
 	for (unsigned t = 0; t < threads; t++)
 		start_fiber(&fibers[t]);
-	for (;;)
-	{
-		uint64_t	before = progress;
-
-		if (run_round(threads, round++) == 0)
-			return;
-		idle = progress == before ? idle + 1 : 0;
-		if (idle == IDLE_ROUNDS)
-			fail("some lanes wait for others that never come");
-	}
+	first_ready = nready = idle = 0;
+	alive = threads;
+	threadIdx.x = blockIdx.x % threads;
+	make_all_ready(0, threads, threadIdx.x);
+	emulated_switch(&scheduler, &fibers[threadIdx.x].place);
 }
 
 void
-emulated_grid(unsigned blocks, unsigned threads, const std::function<void()> &kernel)
+emulated_grid(unsigned blocks, unsigned threads, EmulatedWork *kernel)
 {
-	running = &kernel;
+	running = kernel;
 	gridDim.x = blocks;
 	blockDim.x = threads;
 	/* the last block first: nothing may depend on the order */
@@ -342,7 +386,7 @@ emulated_begin_submission(void)
 
 struct EmulatedStream
 {
-	std::deque<std::function<void()>> work;
+	std::deque<EmulatedWork *> work;
 };
 
 struct EmulatedEvent
@@ -353,18 +397,19 @@ struct EmulatedEvent
 };
 
 void
-emulated_submit(cudaStream_t stream, std::function<void()> work)
+emulated_submit_work(cudaStream_t stream, EmulatedWork *work)
 {
-	stream->work.push_back(std::move(work));
+	stream->work.push_back(work);
 }
 
 static void
 run_next(EmulatedStream *stream)
 {
-	std::function<void()> work = std::move(stream->work.front());
+	EmulatedWork *work = stream->work.front();
 
 	stream->work.pop_front();
-	work();
+	work->run();
+	delete work;
 }
 
 /* Until the event's record of that number, made in that stream, has been reached */

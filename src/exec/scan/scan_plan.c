@@ -18,6 +18,7 @@
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
 #include "exec/scan/scan_match.h"
+#include "exec/scan/scan_stand_in.h"
 
 static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 					   List *clauses, List *custom_plans);
@@ -36,20 +37,35 @@ typedef struct GpbScanPath
 	GpbScanPlan plan;
 } GpbScanPath;
 
-/* Offer the path of what was matched. */
-static void
-add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
+/* Make the path of what was matched, without its price. */
+static CustomPath *
+make_path(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
 {
 	CustomPath *path = gpb_make_path(sizeof(GpbScanPath), &scan_path_methods, rel,
 									 rel->reltarget);
 	GpbScanPath *own = (GpbScanPath *) path;
 
-	gpb_scan_price(root, match, &path->path);
 	own->index = match->index;
 	own->columns = match->columns;
 	own->qual = gpb_order_clauses(root, match->others);
 	own->plan = match->plan;
+	return path;
+}
+
+/* Offer the path of what was matched. */
+static void
+add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
+{
+	CustomPath *path = make_path(root, rel, match);
+
+	gpb_scan_price(root, match, &path->path);
 	add_path(rel, (Path *) path);
+}
+
+CustomScan *
+gpb_scan_plan_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
+{
+	return castNode(CustomScan, plan_scan(root, rel, make_path(root, rel, match), NIL, NIL, NIL));
 }
 
 /* Offer the path of one index, for the rows that are wished for. */
@@ -221,6 +237,8 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		columns_of_index(root, index, &columns);
 		if (columns.restricted != NULL && !gpb_scan_is_beaten_at_once(root, index, &columns))
 			add_index_path(root, rel, index, (GpbScanWish) {0});
+		if (columns.has_arrays)
+			gpb_stand_in_consider(root, rel, index);
 		if (wants_first && may_list_first(index, &columns) &&
 			!gpb_scan_first_is_beaten_at_once(root, index, &columns))
 			add_index_path(root, rel, index, (GpbScanWish) {.first = &first});

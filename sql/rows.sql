@@ -142,7 +142,7 @@ ROLLBACK;
 -- a function's variables; rows read backward
 CREATE FUNCTION moves(keys bigint[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	c SCROLL CURSOR FOR SELECT u FROM scattered WHERE k = ANY (keys);
+	c SCROLL CURSOR FOR SELECT u FROM scattered WHERE k = ANY (keys) AND s < 3 UNION ALL SELECT u FROM scattered WHERE k = ANY (keys) AND s >= 3;
 	first integer;
 	last integer;
 	again integer;

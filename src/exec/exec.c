@@ -132,8 +132,10 @@ rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
 	if (previous_rel_pathlist_hook)
 		previous_rel_pathlist_hook(root, rel, rti, rte);
-	if (gpb_enabled)
-		gpb_scan_add_paths(root, rel);
+	if (!gpb_enabled)
+		return;
+	gpb_scan_add_paths(root, rel);
+	gpb_stand_ins_consider(root, rel);
 }
 
 /* Offer our paths for a join, after everyone else's. */

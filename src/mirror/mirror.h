@@ -96,7 +96,7 @@ extern int	gpb_mirror_load_limit(void);
  */
 extern int	gpb_mirror_changed(Relation index, int most);
 
-/* Does the index have a mirror that was filled once?  Whoever uses it has no more to do than refresh. */
+/* Has the index a mirror that was filled once?  Who uses it has no more to do than refresh it. */
 extern bool gpb_mirror_is_filled(Relation index);
 
 /* Has there ever been a mirror?  Cheap. */

@@ -51,7 +51,7 @@ typedef struct GpbScanWish
 	const GpbScanFirst *first;
 	const GpbScanLast *last;
 	Var		   *each;			/* one row of each value of this column is enough */
-	bool		many;			/* of arrays' keys, which are taken for many, whatever core's paths cost */
+	bool		many;			/* arrays have many keys, whatever core's paths cost */
 } GpbScanWish;
 
 /* Which columns of the table the query needs, as sets (plan_columns.h) */
@@ -190,6 +190,9 @@ extern bool gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match);
 
 /* Have the plan skip if that is cheaper than to read the ranges whole. */
 extern void gpb_scan_choose_skip(PlannerInfo *root, GpbScanMatch *match);
+
+/* May the node return rows of this table, in this query, whichever index it reads? */
+extern bool gpb_scan_may_be_planned(PlannerInfo *root, RelOptInfo *rel);
 
 /*
  * The plan node of what was matched, as if its path had been chosen, but without a target list and

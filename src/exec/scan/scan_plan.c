@@ -18,7 +18,6 @@
 #include "exec/common/plan_rules.h"
 #include "exec/common/settings.h"
 #include "exec/scan/scan_match.h"
-#include "exec/scan/scan_stand_in.h"
 
 static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 					   List *clauses, List *custom_plans);
@@ -201,6 +200,17 @@ is_key(const IndexOptInfo *index, const Expr *expression)
 	return IsA(expression, Var) && ((const Var *) expression)->varattno == index->indexkeys[0];
 }
 
+bool
+gpb_scan_may_be_planned(PlannerInfo *root, RelOptInfo *rel)
+{
+	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
+	if (!gpb_enable_scan || rel->indexlist == NIL || OldSnapshotThresholdActive() ||
+		!gpb_query_allows_nodes(root) || !gpb_rel_is_plain(root, rel))
+		return false;
+	/* what keeps rows for a cursor to move back does not say where they are */
+	return (gpb_planning_cursor & CURSOR_OPT_SCROLL) == 0 || !gpb_scan_shows_current_row(root);
+}
+
 void
 gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -215,12 +225,7 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	GpbScanColumns columns;
 	ListCell   *lc;
 
-	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
-	if (!gpb_enable_scan || rel->indexlist == NIL || OldSnapshotThresholdActive() ||
-		!gpb_query_allows_nodes(root) || !gpb_rel_is_plain(root, rel))
-		return;
-	/* what keeps rows for a cursor to move back does not say where they are */
-	if ((gpb_planning_cursor & CURSOR_OPT_SCROLL) != 0 && gpb_scan_shows_current_row(root))
+	if (!gpb_scan_may_be_planned(root, rel))
 		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
 	wants_last = gpb_scan_wants_last(root, rel, &last);
@@ -237,8 +242,6 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		columns_of_index(root, index, &columns);
 		if (columns.restricted != NULL && !gpb_scan_is_beaten_at_once(root, index, &columns))
 			add_index_path(root, rel, index, (GpbScanWish) {0});
-		if (columns.has_arrays)
-			gpb_stand_in_consider(root, rel, index);
 		if (wants_first && may_list_first(index, &columns) &&
 			!gpb_scan_first_is_beaten_at_once(root, index, &columns))
 			add_index_path(root, rel, index, (GpbScanWish) {.first = &first});

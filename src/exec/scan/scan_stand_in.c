@@ -18,6 +18,7 @@
 #include "mirror/mirror.h"
 #include "exec/common/key_arrays.h"
 #include "exec/common/plan_costs.h"
+#include "exec/common/plan_rules.h"
 #include "exec/scan/scan_match.h"
 #include "exec/scan/scan_stand_in.h"
 
@@ -51,13 +52,17 @@ gpb_stand_ins_end(List *outer)
 	return stand_ins;
 }
 
-/* Does one of the index's conditions compare with an array that is a parameter? */
+/* Is it a scan of an index of ours by a parameter's array? */
 static bool
-has_array_parameter(const IndexPath *path)
+scans_array(const Path *path)
 {
+	const IndexPath *scan = (const IndexPath *) path;
 	ListCell   *lc;
 
-	foreach(lc, path->indexclauses)
+	if (!IsA(path, IndexPath) || path->param_info != NULL ||
+		!(gpb_index_is_usable(scan->indexinfo) || gpb_index_has_several_keys(scan->indexinfo)))
+		return false;
+	foreach(lc, scan->indexclauses)
 	{
 		if (gpb_array_parameter((Node *) lfirst_node(IndexClause, lc)->rinfo->clause) != NULL)
 			return true;
@@ -66,26 +71,23 @@ has_array_parameter(const IndexPath *path)
 }
 
 /*
- * Is there a path of core's that scans the index by a parameter's array, and has no order?  One that
- * has an order has it since somebody may want it, and GpubtreeScan returns rows as they come.
+ * Has core a scan of the index that returns rows in an order?  Then somebody may want the order,
+ * and GpubtreeScan returns rows as they come.
  */
 static bool
-core_scans_array(const RelOptInfo *rel, const IndexOptInfo *index)
+order_is_of_use(const RelOptInfo *rel, const IndexOptInfo *index)
 {
-	bool		found = false;
 	ListCell   *lc;
 
 	foreach(lc, rel->pathlist)
 	{
 		const IndexPath *path = lfirst(lc);
 
-		if (!IsA(path, IndexPath) || path->indexinfo != index || path->path.param_info != NULL)
-			continue;
-		if (path->path.pathkeys != NIL || path->indexorderbys != NIL)
-			return false;
-		found |= has_array_parameter(path);
+		if (IsA(path, IndexPath) && path->indexinfo == index &&
+			(path->path.pathkeys != NIL || path->indexorderbys != NIL))
+			return true;
 	}
-	return found;
+	return false;
 }
 
 /* expression_tree_walker: does the expression need more than the statement's own parameters? */
@@ -118,16 +120,16 @@ ranges_have_array_parameter(const GpbScanPlan *plan)
 	return false;
 }
 
-void
-gpb_stand_in_consider(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
+/* Remember a stand-in for core's scan of the index. */
+static void
+consider(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
 {
 	GpbStandIn *stand_in;
 	GpbScanMatch match;
 	double		correlation;
 
-	if (!core_scans_array(rel, index) ||
+	if (order_is_of_use(rel, index) ||
 		needs_executor((Node *) gpb_scan_row_restrictions(index), NULL) ||
-		gpb_scan_shows_current_row(root) ||
 		!gpb_scan_match_index(root, index, (GpbScanWish) {.many = true}, &match) ||
 		!ranges_have_array_parameter(&match.plan))
 		return;
@@ -139,6 +141,23 @@ gpb_stand_in_consider(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
 	stand_in->index = index->indexoid;
 	stand_in->scan = gpb_scan_plan_match(root, rel, &match);
 	current_stand_ins = lappend(current_stand_ins, stand_in);
+}
+
+void
+gpb_stand_ins_consider(PlannerInfo *root, RelOptInfo *rel)
+{
+	List	   *indexes = NIL;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		if (scans_array(lfirst(lc)))
+			indexes = list_append_unique_ptr(indexes, ((IndexPath *) lfirst(lc))->indexinfo);
+	}
+	if (indexes == NIL || !gpb_scan_may_be_planned(root, rel) || gpb_scan_shows_current_row(root))
+		return;
+	foreach(lc, indexes)
+		consider(root, rel, lfirst(lc));
 }
 
 /* ---- execution ---- */

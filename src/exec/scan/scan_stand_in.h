@@ -17,10 +17,10 @@
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
-/* How GpubtreeScan returns the rows of a table, in which an index scan of this index may be found */
+/* How GpubtreeScan returns the rows of a table that core may read by a scan of this index */
 typedef struct GpbStandIn
 {
-	const Alias *table;			/* eref of the table's range table entry, which a finished plan shares */
+	const Alias *table;			/* eref of its range table entry; finished plans have it */
 	Index		relid;			/* the table's number in its query */
 	Oid			index;
 	CustomScan *scan;			/* without a target list; setrefs.c has not seen it */
@@ -36,10 +36,10 @@ extern List *gpb_stand_ins_begin(void);
 extern List *gpb_stand_ins_end(List *outer);
 
 /*
- * Remember a stand-in for core's scan of the index, if there is a path of such a scan by a
- * parameter's array and nobody wants its order.
+ * Remember stand-ins for core's scans of the table's indexes by parameters' arrays, of which nobody
+ * wants the order; to be called from set_rel_pathlist_hook.
  */
-extern void gpb_stand_in_consider(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index);
+extern void gpb_stand_ins_consider(PlannerInfo *root, RelOptInfo *rel);
 
 /*
  * Is the stand-in sooner than core's scan, with the parameters as they are?  The table is locked.

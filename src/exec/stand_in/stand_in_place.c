@@ -216,8 +216,8 @@ place_behind(PlannedStmt *statement, List *stand_ins, Scan *scan, Oid index, Lis
 }
 
 /*
- * Put stand-ins behind the index scans of a plan whose rows are all read, most likely: of others the
- * first rows come sooner by core's scan.
+ * Put stand-ins behind the index scans of a plan whose rows are all read, most likely: of others
+ * the first rows come sooner by core's scan.
  */
 static void
 place(PlannedStmt *statement, List *stand_ins, Plan *plan, GpbReading reading)

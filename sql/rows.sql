@@ -156,6 +156,20 @@ BEGIN
 	CLOSE c;
 	RETURN format('%s %s %s %s', first, last, first = again, total);
 END $$;
+-- a loop's rows, which are read some at a time
+CREATE FUNCTION loops(keys bigint[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	r record;
+	n integer := 0;
+	total bigint := 0;
+BEGIN
+	FOR r IN SELECT u FROM scattered WHERE k = ANY (keys) LOOP
+		n := n + 1;
+		total := total + r.u;
+	END LOOP;
+	RETURN format('%s %s', n, total);
+END $$;
+SELECT loops(many(100)), loops(many(1500));
 SELECT moves(many(4)), moves(many(1500)), moves(many(1500) || many(7)), moves(NULL);
 RESET plan_cache_mode;
 RESET enable_seqscan;

@@ -74,7 +74,7 @@ $$;
 -- the scan of a prepared query's generic plan that an execution has, and whether its rows are right
 CREATE FUNCTION generic(query text, keys text, type text DEFAULT 'bigint[]') RETURNS text LANGUAGE plpgsql
 	SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
-	SET max_parallel_workers_per_gather = 0
+	SET max_parallel_workers_per_gather = 0 SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
 	line text;
@@ -115,6 +115,9 @@ SELECT generic('SELECT u % 5, count(*), max(x), string_agg(s::text, $$,$$ ORDER 
 SELECT generic('SELECT n, t.* FROM generate_series(1, 3) n, LATERAL (SELECT count(*), sum(o.u) FROM (SELECT u FROM scattered WHERE k = ANY ($1) OFFSET 0) o WHERE o.u % 3 < n) t', 'rows.many(1500)');
 SELECT generic('SELECT (SELECT sum(u) FROM scattered WHERE k = ANY ($1)), count(*) FROM event WHERE k < 9', 'rows.many(1500)');
 SELECT generic('SELECT k, x FROM scattered WHERE k = ANY ($1) AND s < 3 UNION ALL SELECT k, x FROM event WHERE k = ANY ($1) AND s = 0', 'rows.many(1500)');
+-- two scans of one index; a nested loop's inner side, whose scan has conditions from the outer side
+SELECT generic('SELECT o.u, o.x, p.s FROM scattered o, scattered p WHERE o.k = ANY ($1) AND p.k = ANY ($1) AND p.x = $$text 3$$ AND o.u = p.u - 9', 'rows.many(1500)');
+SELECT generic('SELECT n, p.u, p.x FROM generate_series(3000, 3020) n JOIN several p ON p.b = n WHERE p.a = ANY ($1)', 'rows.many(1500)', 'integer[]');
 -- core's scan, where the order of its rows or their beginning is wanted, where rows are locked
 SELECT generic('SELECT k, u FROM scattered WHERE k = ANY ($1) ORDER BY k', 'rows.many(1500)');
 SELECT generic('SELECT count(*) FROM (SELECT k, u FROM scattered WHERE k = ANY ($1) LIMIT 2000) l', 'rows.many(1500)');

@@ -8,7 +8,6 @@
 #include "compat.h"
 
 #include "access/relation.h"
-#include "nodes/nodeFuncs.h"
 #include "parser/parsetree.h"
 #include "storage/bufmgr.h"
 #include "utils/array.h"
@@ -90,21 +89,6 @@ order_is_of_use(const RelOptInfo *rel, const IndexOptInfo *index)
 	return false;
 }
 
-/* expression_tree_walker: does the expression need more than the statement's own parameters? */
-static bool
-needs_executor(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan))
-		return true;
-	if (IsA(node, Param) && ((Param *) node)->paramkind != PARAM_EXTERN)
-		return true;
-	if (IsA(node, RestrictInfo))
-		return needs_executor((Node *) ((RestrictInfo *) node)->clause, context);
-	return expression_tree_walker(node, needs_executor, context);
-}
-
 /* Do the arrays of parameters make ranges in this plan? */
 static bool
 ranges_have_array_parameter(const GpbScanPlan *plan)
@@ -129,7 +113,6 @@ consider(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
 	double		correlation;
 
 	if (order_is_of_use(rel, index) ||
-		needs_executor((Node *) gpb_scan_row_restrictions(index), NULL) ||
 		!gpb_scan_match_index(root, index, (GpbScanWish) {.many = true}, &match) ||
 		!ranges_have_array_parameter(&match.plan))
 		return;

@@ -58,6 +58,127 @@ SELECT compare(keys_query(1000));
 SELECT compare(replace(keys_query(1000), ', x', ''));
 DROP FUNCTION keys_query;
 
+-- Of an array that is a parameter a generic plan knows nothing: core's scan of the index is planned,
+-- and an execution with 1,000 elements has the node.  Without a device that is where rows are
+-- scattered over the heap.
+\set ECHO none
+CREATE TABLE scattered AS SELECT * FROM event ORDER BY hashint4(u);
+CREATE INDEX scattered_k ON scattered USING gpubtree (k) INCLUDE (s, i);
+CREATE TABLE several AS SELECT u % 4 AS a, k::integer AS b, u, x FROM scattered WHERE k IS NOT NULL;
+CREATE INDEX several_a_b ON several USING gpubtree (a, b);
+VACUUM ANALYZE scattered, several;
+-- n keys, some of which are there, some twice, and one of which is NULL
+CREATE FUNCTION many(n integer) RETURNS bigint[] IMMUTABLE LANGUAGE sql AS $$
+	SELECT array_agg(CASE WHEN i <> 5 THEN i * 7 % 503 * 9 - 9 END) FROM generate_series(1, n) i
+$$;
+-- the scan of a prepared query's generic plan that an execution has, and whether its rows are right
+CREATE FUNCTION generic(query text, keys text, type text DEFAULT 'bigint[]') RETURNS text LANGUAGE plpgsql
+	SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_bitmapscan = off
+	SET max_parallel_workers_per_gather = 0 SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+DECLARE
+	line text;
+	node text;
+	row record;
+	rows text[];
+	ours text;
+	plain text := plain_answer(replace(query, '$1', keys || '::' || type));
+BEGIN
+	EXECUTE format('PREPARE unknown(%s) AS %s', type, query);
+	FOR line IN EXECUTE format('EXPLAIN (COSTS OFF) EXECUTE unknown(%s)', keys) LOOP
+		node := coalesce(node, substring(line FROM 'GpubtreeScan|Index Only Scan Backward|Index Only Scan|Index Scan'));
+	END LOOP;
+	FOR row IN EXECUTE format('EXECUTE unknown(%s)', keys) LOOP
+		rows := rows || row::text;
+	END LOOP;
+	DEALLOCATE unknown;
+	SELECT coalesce(string_agg(r, ' ' ORDER BY r COLLATE "C"), 'no row') FROM unnest(rows) r INTO ours;
+	RETURN format('%s, %s rows%s', node, coalesce(cardinality(rows), 0),
+				  CASE WHEN ours IS DISTINCT FROM plain THEN format(': %s, should be %s', left(ours, 300), left(plain, 300)) END);
+END $$;
+\set ECHO all
+SELECT n, generic('SELECT k, u, x FROM scattered WHERE k = ANY ($1)', format('rows.many(%s)', n)) FROM unnest(ARRAY[3, 999, 1000, 2000]) n;
+-- elements of other types; arrays of two dimensions, of NULLs alone, without elements, that are NULL
+SELECT generic('SELECT * FROM scattered WHERE k = ANY ($1)', 'rows.many(1500)', 'integer[]');
+SELECT generic('SELECT * FROM scattered WHERE k = ANY ($1)', 'rows.many(1500)', 'smallint[]');
+SELECT generic('SELECT k, u FROM scattered WHERE k = ANY ($1)', 'ARRAY[rows.many(800), rows.many(800)]');
+SELECT generic('SELECT k, u FROM scattered WHERE k = ANY ($1)', keys) FROM unnest(ARRAY['array_fill(NULL::bigint, ARRAY[1000])', $$'{}'$$, 'NULL']) keys;
+-- further conditions, which the program tests or core; columns, expressions, subqueries
+SELECT generic('SELECT u, x FROM scattered WHERE k = ANY ($1) AND i > 30 AND k < 3000', 'rows.many(1500)');
+SELECT generic($$SELECT u, k FROM scattered WHERE k = ANY ($1) AND x LIKE '%3' AND s <> 4$$, 'rows.many(1500)');
+SELECT generic('SELECT scattered, k + u, s, tableoid::regclass, i FROM scattered WHERE k = ANY ($1) AND (i > 70 OR i IS NULL)', 'rows.many(1500)');
+SELECT generic('SELECT u, (SELECT max(k) FROM event WHERE event.u <= scattered.u) FROM scattered WHERE k = ANY ($1) AND u < 40', 'rows.many(1500)');
+SELECT generic('SELECT a, b, u, x FROM several WHERE a = 1 AND b = ANY ($1) AND u > 500', 'rows.many(1500)', 'integer[]');
+SELECT generic('SELECT a, b, x FROM several WHERE a = ANY ($1) AND b > 3000', 'rows.many(1500)', 'integer[]');
+-- below other nodes, in a subquery that is run again for each row
+SELECT generic('SELECT u % 5, count(*), max(x), string_agg(s::text, $$,$$ ORDER BY u) FROM scattered WHERE k = ANY ($1) GROUP BY 1', 'rows.many(1500)');
+SELECT generic('SELECT n, t.* FROM generate_series(1, 3) n, LATERAL (SELECT count(*), sum(o.u) FROM (SELECT u FROM scattered WHERE k = ANY ($1) OFFSET 0) o WHERE o.u % 3 < n) t', 'rows.many(1500)');
+SELECT generic('SELECT (SELECT sum(u) FROM scattered WHERE k = ANY ($1)), count(*) FROM event WHERE k < 9', 'rows.many(1500)');
+SELECT generic('SELECT k, x FROM scattered WHERE k = ANY ($1) AND s < 3 UNION ALL SELECT k, x FROM event WHERE k = ANY ($1) AND s = 0', 'rows.many(1500)');
+-- two scans of one index; a nested loop's inner side, whose scan has conditions from the outer side
+SELECT generic('SELECT o.u, o.x, p.s FROM scattered o, scattered p WHERE o.k = ANY ($1) AND p.k = ANY ($1) AND p.x = $$text 3$$ AND o.u = p.u - 9', 'rows.many(1500)');
+SELECT generic('SELECT n, p.u, p.x FROM generate_series(3000, 3020) n JOIN several p ON p.b = n WHERE p.a = ANY ($1)', 'rows.many(1500)', 'integer[]');
+-- core's scan, where the order of its rows or their beginning is wanted, where rows are locked
+SELECT generic('SELECT k, u FROM scattered WHERE k = ANY ($1) ORDER BY k', 'rows.many(1500)');
+SELECT generic('SELECT count(*) FROM (SELECT k, u FROM scattered WHERE k = ANY ($1) LIMIT 2000) l', 'rows.many(1500)');
+SELECT generic('SELECT max(k) FROM (SELECT k FROM scattered WHERE k = ANY ($1) OFFSET 0) l HAVING EXISTS (SELECT FROM scattered WHERE k = ANY ($1) AND u > 7)', 'rows.many(1500)');
+SELECT generic('SELECT k, u FROM scattered WHERE k = ANY ($1) AND u = (SELECT u FROM event WHERE k = 9)', 'rows.many(1500)');
+SET gpubtree.enable_scan = off;
+SELECT generic('SELECT k, u FROM scattered WHERE k = ANY ($1)', 'rows.many(1500)');
+RESET gpubtree.enable_scan;
+SET plan_cache_mode = force_generic_plan;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+PREPARE locked(bigint[]) AS SELECT count(*) FROM (SELECT u FROM scattered WHERE k = ANY ($1) FOR SHARE) l;
+SELECT plan('EXECUTE locked(many(1500))');
+EXECUTE locked(many(1500));
+-- one plan for all executions, also of writers and of a serializable transaction
+PREPARE unknown(bigint[]) AS SELECT u FROM scattered WHERE k = ANY ($1);
+SELECT plan('EXECUTE unknown(many(3))');
+SELECT plan('EXECUTE unknown(many(1500))') LIMIT 2;
+SELECT plan('EXECUTE unknown(many(4))') LIMIT 1;
+CREATE TABLE copied AS EXECUTE unknown(many(1500));
+SELECT count(*), sum(u) FROM copied;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT plan('EXECUTE unknown(many(1500))') LIMIT 1;
+ROLLBACK;
+-- a function's variables; rows read backward
+CREATE FUNCTION moves(keys bigint[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	c SCROLL CURSOR FOR SELECT u FROM scattered WHERE k = ANY (keys) AND s < 3 UNION ALL SELECT u FROM scattered WHERE k = ANY (keys) AND s >= 3;
+	first integer;
+	last integer;
+	again integer;
+	total bigint;
+BEGIN
+	SELECT sum(u) INTO total FROM (SELECT u FROM scattered WHERE k = ANY (keys) OFFSET 0) s;
+	OPEN c;
+	FETCH c INTO first;
+	FETCH LAST FROM c INTO last;
+	FETCH FIRST FROM c INTO again;
+	CLOSE c;
+	RETURN format('%s %s %s %s', first, last, first = again, total);
+END $$;
+-- a loop's rows, which are read some at a time
+CREATE FUNCTION loops(keys bigint[]) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	r record;
+	n integer := 0;
+	total bigint := 0;
+BEGIN
+	FOR r IN SELECT u FROM scattered WHERE k = ANY (keys) LOOP
+		n := n + 1;
+		total := total + r.u;
+	END LOOP;
+	RETURN format('%s %s', n, total);
+END $$;
+SELECT loops(many(100)), loops(many(1500));
+SELECT moves(many(4)), moves(many(1500)), moves(many(1500) || many(7)), moves(NULL);
+RESET plan_cache_mode;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+DEALLOCATE ALL;
+
 -- Conditions that are evaluated on rows: text, columns beside the index, functions, subqueries
 CREATE FUNCTION odd(integer) RETURNS boolean LANGUAGE plpgsql AS 'BEGIN RETURN $1 % 2 = 1; END';
 SELECT compare($$SELECT k, u FROM event WHERE i = 7 AND x = 'text 3'$$);

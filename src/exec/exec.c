@@ -30,6 +30,8 @@
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
 #include "exec/scan/scan_node.h"
+#include "exec/scan/scan_stand_in.h"
+#include "exec/stand_in/stand_in.h"
 #include "exec/subquery/subquery.h"
 #include "index/index_clauses.h"
 
@@ -55,14 +57,17 @@ static planner_hook_type previous_planner_hook = NULL;
 
 /*
  * Let the statement be planned as it stands; then finish index scans by row comparisons, and see
- * which of its scalar subqueries batches can answer.
+ * which of its scalar subqueries batches can answer, and which of its index scans an execution may
+ * have another node for.
  */
 static PlannedStmt *
 plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 				ParamListInfo params)
 {
 	List	   *outer = gpb_subqueries_begin();
+	List	   *outer_stand_ins = gpb_stand_ins_begin();
 	List	   *volatile candidates = NIL;
+	List	   *volatile stand_ins = NIL;
 	PlannedStmt *volatile statement = NULL;
 	int			outer_cursor = gpb_planning_cursor;
 	const Query *outer_query = gpb_row_query;
@@ -86,11 +91,13 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 		gpb_row_query_has_paths = outer_has_paths;
 		gpb_planning_cursor = outer_cursor;
 		candidates = gpb_subqueries_end(outer);
+		stand_ins = gpb_stand_ins_end(outer_stand_ins);
 	}
 	PG_END_TRY();
 	if (has_row_paths)
 		gpb_finish_row_scans(statement);
 	gpb_subqueries_place(statement, candidates, cursor_options);
+	gpb_stand_ins_place(statement, stand_ins);
 	return statement;
 }
 
@@ -125,8 +132,10 @@ rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
 	if (previous_rel_pathlist_hook)
 		previous_rel_pathlist_hook(root, rel, rti, rte);
-	if (gpb_enabled)
-		gpb_scan_add_paths(root, rel);
+	if (!gpb_enabled)
+		return;
+	gpb_scan_add_paths(root, rel);
+	gpb_stand_ins_consider(root, rel);
 }
 
 /* Offer our paths for a join, after everyone else's. */
@@ -248,4 +257,5 @@ gpb_exec_init(void)
 	gpb_old_snapshots_init();
 	gpb_as_btree_init();
 	gpb_subquery_run_init();
+	gpb_stand_in_start_init();
 }

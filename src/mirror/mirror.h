@@ -96,6 +96,9 @@ extern int	gpb_mirror_load_limit(void);
  */
 extern int	gpb_mirror_changed(Relation index, int most);
 
+/* Has the index a mirror that was filled once?  Who uses it has no more to do than refresh it. */
+extern bool gpb_mirror_is_filled(Relation index);
+
 /* Has there ever been a mirror?  Cheap. */
 extern bool gpb_mirror_was_used(void);
 /*

@@ -5,7 +5,8 @@
 # other conditions, literals, parameters and subqueries; at rest, beside writers and VACUUM, and
 # through cursors that wait while the leaves to come are split.
 #
-# Guards: array_keys.c; aggregate_array.c; the scan's way from one range to the next (scan.c).
+# Guards: array_keys.c; aggregate_array.c; stand_in/; the scan's way from one range to the next
+# (scan.c).
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 24)
@@ -106,6 +107,15 @@ SQL
 	return;
 }
 
+# An array with the same elements, so often that they are more than 1,000: executions with so large a
+# parameter may have GpubtreeScan in the place of core's index scan.
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION longer(elements anyarray) RETURNS anyarray IMMUTABLE LANGUAGE sql AS $$
+	SELECT CASE WHEN cardinality(elements) > 0 THEN
+		(SELECT array_agg(e) FROM generate_series(0, 1000 / cardinality(elements)), unnest(elements) e) ELSE elements END
+$$;
+SQL
+
 # ---- queries ----
 
 # The array of a condition: as a literal, from a subquery, or, if that is wanted, as the parameter
@@ -202,7 +212,7 @@ sub answer_sql
 		return gpb_answer_sql($kind, $query, @moves);
 	}
 	return "$text;\n" unless defined $literal;
-	return gpb_prepared_sql("${type}[]", $text, $literal, "'{}'", $literal);
+	return gpb_prepared_sql("${type}[]", $text, $literal, "'{}'", $literal, "longer($literal)");
 }
 
 sub explain_sql
@@ -210,7 +220,8 @@ sub explain_sql
 	my ($query, $literal, $type) = @_;
 
 	return "EXPLAIN (COSTS OFF) $query;\n" unless defined $literal;
-	return "PREPARE p(${type}[]) AS $query;\nEXPLAIN (COSTS OFF) EXECUTE p('{}');\nDEALLOCATE p;\n";
+	return "PREPARE p(${type}[]) AS $query;\nEXPLAIN (COSTS OFF) EXECUTE p('{}');\n"
+	  . "EXPLAIN (COSTS OFF) EXECUTE p(longer($literal));\nDEALLOCATE p;\n";
 }
 
 sub compare_query
@@ -237,6 +248,7 @@ sub compare_query
 	$random->saw('backward') if $plan =~ /Scan Backward/;
 	$random->saw('merge join') if $plan =~ /Merge Join\n(?!.*Materialize).*Index/s;
 	$random->saw('cursor, index') if $kind eq 'cursor' && $plan =~ /^Index/;
+	$random->saw('large parameter') if defined $literal && $plan =~ /GpubtreeScan.*\n.*\n.*ANY \(\$1\)/;
 	$random->saw('parameter') if defined $literal && $plan =~ /ANY \(\$1\)/;
 	$random->saw('subquery') if $plan =~ /InitPlan/;
 	return;
@@ -326,4 +338,4 @@ SQL
 }
 
 $random->finish(20, 'aggregate', 'index only', 'index', 'bitmap', 'backward', 'merge join', 'cursor, index',
-	'parameter', 'subquery');
+	'parameter', 'large parameter', 'subquery');

@@ -106,10 +106,28 @@ gpb_arrays_start_cost(List *arrays)
 }
 
 bool
+gpb_is_many_keys(double n)
+{
+	return n >= GPB_MANY_KEYS;
+}
+
+bool
 gpb_arrays_have_many(PlannerInfo *root, List *arrays)
 {
 	return arrays != NIL && arrays_are_known(arrays) &&
-		gpb_arrays_elements(root, arrays) >= GPB_MANY_KEYS;
+		gpb_is_many_keys(gpb_arrays_elements(root, arrays));
+}
+
+const Param *
+gpb_array_parameter(const Node *condition)
+{
+	const ScalarArrayOpExpr *clause = (const ScalarArrayOpExpr *) condition;
+	const Param *array;
+
+	if (!IsA(condition, ScalarArrayOpExpr) || !clause->useOr)
+		return NULL;
+	array = lsecond(clause->args);
+	return IsA(array, Param) && array->paramkind == PARAM_EXTERN ? array : NULL;
 }
 
 /* ---- begin ---- */

@@ -31,6 +31,15 @@ extern double gpb_arrays_elements(PlannerInfo *root, List *arrays);
  */
 extern Cost gpb_arrays_start_cost(List *arrays);
 
+/* Are these so many keys that a batch brings their rows no later than core's scan does? */
+extern bool gpb_is_many_keys(double n);
+
+/*
+ * The array that a condition "expression OP ANY (array)" compares with, if that is a parameter of
+ * the statement, of which the plan knows nothing; else NULL.
+ */
+extern const Param *gpb_array_parameter(const Node *condition);
+
 /*
  * Have the arrays so many elements, as the planner knows, that a batch brings the rows of their
  * keys no later than core's scan?

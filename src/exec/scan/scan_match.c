@@ -400,10 +400,10 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 		gpb_match_skip(root, index, NIL, &match->split, &match->skip);
 	if (wish.each != NULL)
 		return match_each(root, match, wish.each);
-	many = all && gpb_arrays_have_many(root, plan->arrays);
+	many = all && (wish.many || gpb_arrays_have_many(root, plan->arrays));
 	/* most look-ups end here, and cost the planner no more than this */
 	if (all && ((match->split.others == NIL && plan->arms == NIL && !many) ||
-				gpb_scan_is_beaten(root, match)))
+				(!wish.many && gpb_scan_is_beaten(root, match))))
 		return false;
 	match_filters(root, match);
 	/* the node would raise an error that core may not come to */

@@ -51,6 +51,7 @@ typedef struct GpbScanWish
 	const GpbScanFirst *first;
 	const GpbScanLast *last;
 	Var		   *each;			/* one row of each value of this column is enough */
+	bool		many;			/* arrays have many keys, whatever core's paths cost */
 } GpbScanWish;
 
 /* Which columns of the table the query needs, as sets (plan_columns.h) */
@@ -189,6 +190,16 @@ extern bool gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match);
 
 /* Have the plan skip if that is cheaper than to read the ranges whole. */
 extern void gpb_scan_choose_skip(PlannerInfo *root, GpbScanMatch *match);
+
+/* May the node return rows of this table, in this query, whichever index it reads? */
+extern bool gpb_scan_may_be_planned(PlannerInfo *root, RelOptInfo *rel);
+
+/*
+ * The plan node of what was matched, as if its path had been chosen, but without a target list and
+ * a price.  Its expressions are as the planner has them: setrefs.c has not seen them.
+ */
+extern CustomScan *gpb_scan_plan_match(PlannerInfo *root, RelOptInfo *rel,
+									   const GpbScanMatch *match);
 
 /* Fill in the path's rows and price. */
 extern void gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path);

@@ -24,6 +24,7 @@ gpb_scan_put(const GpbScanPlan *plan, CustomScan *scan)
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->skips);
 	gpb_put_oid(&scan->custom_private, plan->index);
 	gpb_put_int(&scan->custom_private, plan->index_only);
+	gpb_put_int(&scan->custom_private, plan->scattered);
 	gpb_put_int(&scan->custom_private, plan->ncolumns);
 	for (i = 0; i < plan->ncolumns; i++)
 		gpb_put_int(&scan->custom_private, plan->columns[i]);
@@ -59,6 +60,7 @@ gpb_scan_get(const CustomScan *scan, GpbScanPlan *plan)
 	plan->order = list_nth(scan->custom_exprs, 6);
 	plan->index = gpb_get_oid(&reader);
 	plan->index_only = gpb_get_int(&reader);
+	plan->scattered = gpb_get_int(&reader);
 	plan->ncolumns = gpb_get_int(&reader);
 	plan->columns = palloc(sizeof(AttrNumber) * plan->ncolumns);
 	for (i = 0; i < plan->ncolumns; i++)

@@ -55,6 +55,7 @@ typedef struct GpbScanPlan
 {
 	Oid			index;
 	bool		index_only;		/* the index has all columns */
+	bool		scattered;		/* rows of the heap that are fetched do not follow the key */
 	int			ncolumns;
 	AttrNumber *columns;		/* column of the index, or of the table, of each filled column */
 	GpbProgramPlan program;		/* it lists entries; with a limit, the first ones in an order */

@@ -36,20 +36,35 @@ typedef struct GpbScanPath
 	GpbScanPlan plan;
 } GpbScanPath;
 
-/* Offer the path of what was matched. */
-static void
-add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
+/* Make the path of what was matched, without its price. */
+static CustomPath *
+make_path(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
 {
 	CustomPath *path = gpb_make_path(sizeof(GpbScanPath), &scan_path_methods, rel,
 									 rel->reltarget);
 	GpbScanPath *own = (GpbScanPath *) path;
 
-	gpb_scan_price(root, match, &path->path);
 	own->index = match->index;
 	own->columns = match->columns;
 	own->qual = gpb_order_clauses(root, match->others);
 	own->plan = match->plan;
+	return path;
+}
+
+/* Offer the path of what was matched. */
+static void
+add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
+{
+	CustomPath *path = make_path(root, rel, match);
+
+	gpb_scan_price(root, match, &path->path);
 	add_path(rel, (Path *) path);
+}
+
+CustomScan *
+gpb_scan_plan_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
+{
+	return castNode(CustomScan, plan_scan(root, rel, make_path(root, rel, match), NIL, NIL, NIL));
 }
 
 /* Offer the path of one index, for the rows that are wished for. */
@@ -201,6 +216,17 @@ has_own_index(const RelOptInfo *rel)
 	return false;
 }
 
+bool
+gpb_scan_may_be_planned(PlannerInfo *root, RelOptInfo *rel)
+{
+	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
+	if (!gpb_enable_scan || !has_own_index(rel) || OldSnapshotThresholdActive() ||
+		!gpb_query_allows_nodes(root) || !gpb_rel_is_plain(root, rel))
+		return false;
+	/* what keeps rows for a cursor to move back does not say where they are */
+	return (gpb_planning_cursor & CURSOR_OPT_SCROLL) == 0 || !gpb_scan_shows_current_row(root);
+}
+
 void
 gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 {
@@ -215,12 +241,7 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	GpbScanColumns columns;
 	ListCell   *lc;
 
-	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
-	if (!gpb_enable_scan || !has_own_index(rel) || OldSnapshotThresholdActive() ||
-		!gpb_query_allows_nodes(root) || !gpb_rel_is_plain(root, rel))
-		return;
-	/* what keeps rows for a cursor to move back does not say where they are */
-	if ((gpb_planning_cursor & CURSOR_OPT_SCROLL) != 0 && gpb_scan_shows_current_row(root))
+	if (!gpb_scan_may_be_planned(root, rel))
 		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
 	wants_last = gpb_scan_wants_last(root, rel, &last);

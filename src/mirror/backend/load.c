@@ -35,6 +35,24 @@ gpb_mirror_load(void)
 	return n;
 }
 
+bool
+gpb_mirror_is_filled(Relation index)
+{
+	GpbIdentity identity;
+	int			slot;
+	bool		filled;
+
+	if (!gpb_may_mirror(index))
+		return false;
+	gpb_identity_of(index, &identity);
+	LWLockAcquire(gpb_registry->lock, LW_SHARED);
+	slot = gpb_registry_lookup(&identity);
+	filled = slot != GPB_NOT_MIRRORED &&
+		pg_atomic_read_u64(&gpb_registry->mirrors[slot].epoch) != 0;
+	LWLockRelease(gpb_registry->lock);
+	return filled;
+}
+
 int
 gpb_mirror_changed(Relation index, int most)
 {

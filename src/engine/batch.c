@@ -425,6 +425,8 @@ gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more)
 	counters->heap_fetches += more->heap_fetches;
 	counters->heap_pages += more->heap_pages;
 	counters->settled_pages += more->settled_pages;
+	counters->cells += more->cells;
+	counters->cells_recorded += more->cells_recorded;
 	counters->walk.leaves += more->walk.leaves;
 	counters->requests += more->requests;
 	counters->unclean += more->unclean;

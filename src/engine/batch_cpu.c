@@ -26,6 +26,7 @@
 #include "index/walk.h"
 #include "engine/batch_engine.h"
 #include "engine/judged_leaf.h"
+#include "engine/leaf_cells.h"
 #include "engine/heap_spans.h"
 
 /*
@@ -58,6 +59,7 @@ struct GpbCpuAnswer
 	bool		settled_begun;	/* not before a heap page is met that is not all-visible */
 	bool		expect_settled; /* were all of the last leaf settled, all rows seen? */
 	GpbJudgedLeaf *judged;		/* NULL if the program does not judge */
+	GpbCellReader cells;
 
 	/* Ranges [next, end) have not been sorted yet */
 	uint32		next;
@@ -138,6 +140,9 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 	cpu->next = first;
 	cpu->end = end;
 	cpu->portion = portion;
+	if (batch->evaluator == NULL && !batch->heap_rows)
+		gpb_cells_begin(&cpu->cells, batch->heap, batch->index, batch->snapshot, &batch->program,
+						&batch->format);
 	if (batch->form == GPB_RANGE_BOUNDS)
 		cpu->bounds = gpb_alloc_array(CurrentMemoryContext,
 									  sizeof(GpbPiece) * portion);
@@ -536,6 +541,28 @@ batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 }
 
 /*
+ * Add all of a leaf, whose entries all are visible and of one range, and record it, if that is of
+ * use to later readers.  Returns false, with nothing added, if not.
+ */
+static bool
+batch_record_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries)
+{
+	const char *page = BufferGetPage(buffer);
+	GpbCellTotal total;
+
+	if (!cpu->cells.eligible || !gpb_cells_wanted(&cpu->cells, BufferGetBlockNumber(buffer)) ||
+		cpu->nhits != 1 || entries < gpb_page_count(page) ||
+		gpb_page_special(page)->right == GPB_NO_BLOCK)
+		return false;
+	gpb_cells_total_init(&cpu->cells, &total);
+	if (!gpb_cells_record(&cpu->cells, buffer, &total))
+		return false;
+	gpb_cells_total_add(&cpu->cells, &total, gpb_batch_answer(batch, cpu->hits[0].number));
+	batch->counters.cells_recorded++;
+	return true;
+}
+
+/*
  * Add the hits of a leaf where it lies.  This is done only if all their entries count, if it takes
  * no I/O to know that, and if a list need not grow.  Returns false, with nothing done, if not.
  *
@@ -543,8 +570,9 @@ batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
  * while no entry can leave or enter the leaf.
  */
 static bool
-batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
+batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries)
 {
+	const char *page = BufferGetPage(buffer);
 	int			row_width = gpb_page_row_width(page);
 	bool		list = batch->program.list_entries;
 
@@ -564,7 +592,8 @@ batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int en
 		batch_evaluate_hits(batch, cpu, page);
 	else
 	{
-		batch_aggregate_hits(batch, cpu, page);
+		if (!batch_record_leaf(batch, cpu, buffer, entries))
+			batch_aggregate_hits(batch, cpu, page);
 		batch->counters.matches += entries;
 	}
 	cpu->nhits = 0;
@@ -610,6 +639,15 @@ batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int 
 	}
 }
 
+/* Begin to look up settled pages, if that was not done. */
+static void
+batch_begin_settled(GpbBatch *batch, GpbCpuAnswer *cpu)
+{
+	if (!cpu->settled_begun)
+		gpb_settled_begin(&cpu->settled, batch->heap, batch->snapshot);
+	cpu->settled_begun = true;
+}
+
 /*
  * Read the visibility map for the entries that were copied, and the settled pages where it shows
  * nothing.  The leaf is pinned.  Returns the number of spans whose entries are still unknown; they
@@ -627,9 +665,7 @@ batch_read_visibility(GpbBatch *batch, GpbCpuAnswer *cpu, int count)
 	n = gpb_spans_visible(cpu->visibility, copy, row_width, cpu->spans, n, cpu->visible);
 	if (n == 0)
 		return 0;
-	if (!cpu->settled_begun)
-		gpb_settled_begin(&cpu->settled, batch->heap, batch->snapshot);
-	cpu->settled_begun = true;
+	batch_begin_settled(batch, cpu);
 	if (!cpu->settled.eligible)
 		return n;
 	hits = cpu->settled.hits;
@@ -806,10 +842,47 @@ batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 	if (cpu->judged != NULL && (entries > 0 || cpu->more))
 		entries = gpb_judge_hits(batch->listing, cpu->judged, page, cpu->hits, cpu->nhits,
 								 cpu->more);
-	if ((entries == 0 && !cpu->more) || batch_leaf_in_place(batch, cpu, page, entries))
+	if ((entries == 0 && !cpu->more) || batch_leaf_in_place(batch, cpu, buffer, entries))
 		UnlockReleaseBuffer(buffer);
 	else
 		batch_leaf_copied(batch, cpu, buffer, entries);
+}
+
+/*
+ * Pass by the leaves to which the walk would go next, as far as their cells hold (rule M14).  No
+ * leaf is locked or pinned.
+ */
+static void
+batch_pass_leaves(GpbBatch *batch, GpbCpuAnswer *cpu)
+{
+	uint64		hits = cpu->settled.hits;
+	GpbCellTotal total;
+	GpbWalkLink at;
+	GpbCellLink link;
+	int			n = 0;
+	int			passed;
+
+	if (!cpu->cells.eligible || !gpb_walk_link(cpu->walk, &at))
+		return;
+	batch_begin_settled(batch, cpu);
+	link.block = at.block;
+	link.low = at.low;
+	link.end = at.end;
+	gpb_cells_total_init(&cpu->cells, &total);
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		passed = gpb_cells_pass(&cpu->cells, cpu->visibility, &cpu->settled, &link, &total);
+		n += passed;
+	} while (passed > 0 && cpu->cells.missed != link.block && gpb_bound_less(link.low, link.end));
+	if (n == 0)
+		return;
+	gpb_walk_passed(cpu->walk, link.from, link.buffer, link.block, link.low);
+	gpb_cells_total_add(&cpu->cells, &total, gpb_batch_answer(batch, at.number));
+	pgstat_count_index_tuples(batch->index, total.entries);
+	batch->counters.matches += total.entries;
+	batch->counters.cells += n;
+	batch->counters.settled_pages += cpu->settled.hits - hits;
 }
 
 /*
@@ -830,6 +903,7 @@ batch_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 		/* So many groups are not moved while the leaf is locked. */
 		if (batch->groups != NULL)
 			gpb_groups_reserve(batch->groups, GPB_IN_PLACE_ENTRIES + GPB_STRIP);
+		batch_pass_leaves(batch, cpu);
 		if (gpb_walk_leaf(cpu->walk, &buffer))
 			batch_leaf(batch, cpu, buffer);
 		else if (!batch_next_walk(batch, cpu))

@@ -471,6 +471,36 @@ gpb_walk_leaf(GpbWalk *walk, Buffer *buffer)
 	return true;
 }
 
+bool
+gpb_walk_link(const GpbWalk *walk, GpbWalkLink *link)
+{
+	if (walk->block == InvalidBlockNumber || walk->right == GPB_NO_BLOCK || walk->nactive != 1)
+		return false;
+	link->block = walk->right;
+	link->low = walk->high;
+	link->end = walk_range(walk, walk->active[0]).hi;
+	link->number = gpb_key_number(walk->lows, walk->active[0]);
+	if (walk->next < walk->n)
+	{
+		GpbBound	next = walk_range(walk, walk->next).lo;
+
+		if (gpb_bound_less(next, link->end))
+			link->end = next;
+	}
+	return gpb_bound_less(link->low, link->end);
+}
+
+void
+gpb_walk_passed(GpbWalk *walk, BlockNumber block, Buffer buffer, BlockNumber right, GpbBound high)
+{
+	walk->block = block;
+	walk->buffer = buffer;
+	walk->right_buffer = InvalidBuffer;
+	walk->right = right;
+	walk->high = high;
+	walk->by_link = true;
+}
+
 /* ---- hits ---- */
 
 /*

@@ -86,6 +86,29 @@ extern int	gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hit
 extern const char *gpb_walk_next_page(const GpbWalk *walk);
 
 /*
+ * The leaf to which the walk goes next by a right link, if it goes for the sake of one range alone
+ * and all hits on the last leaf were returned.
+ */
+typedef struct GpbWalkLink
+{
+	BlockNumber block;			/* the leaf */
+	GpbBound	low;			/* where it begins, unless the link is out of date */
+	GpbBound	end;			/* where the range ends, or the next one begins: whichever is first */
+	uint32		number;			/* the range's number in its batch */
+} GpbWalkLink;
+
+/* Get that link.  Returns false if there is none. */
+extern bool gpb_walk_link(const GpbWalk *walk, GpbWalkLink *link);
+
+/*
+ * The caller has done, without a visit, the leaves from that link on to this block, which has this
+ * right link and this high key and was in this buffer; it does not end behind link->end.  The walk
+ * goes on as if it had visited them.
+ */
+extern void gpb_walk_passed(GpbWalk *walk, BlockNumber block, Buffer buffer, BlockNumber right,
+							GpbBound high);
+
+/*
  * What is left of the pieces behind the last leaf, all of whose hits were returned.  There is room
  * in rest for as many ranges as the walk has pieces.  Returns their number.
  */

@@ -66,6 +66,8 @@
 #define GPB_LABEL_HEAP_FETCHES		"Heap Fetches"
 #define GPB_LABEL_HEAP_PAGES		"Heap Pages Checked"
 #define GPB_LABEL_SETTLED_PAGES		"Settled Pages"
+#define GPB_LABEL_CELLS				"Leaves Passed by Cells"
+#define GPB_LABEL_CELLS_RECORDED	"Cells Recorded"
 #define GPB_LABEL_CPU_LEAVES		"Leaves Done by CPU"
 #define GPB_LABEL_REFRESHED			"Blocks Refreshed"
 #define GPB_LABEL_FALLBACKS			"Fallbacks"

@@ -159,6 +159,11 @@ gpb_explain_counters(const char *inputs, const GpbBatchCounters *counters, uint6
 		ExplainPropertyInteger(GPB_LABEL_HEAP_PAGES, NULL, (int64) counters->heap_pages, es);
 	if (counters->settled_pages > 0)
 		ExplainPropertyInteger(GPB_LABEL_SETTLED_PAGES, NULL, (int64) counters->settled_pages, es);
+	if (counters->cells > 0)
+		ExplainPropertyInteger(GPB_LABEL_CELLS, NULL, (int64) counters->cells, es);
+	if (es->verbose && counters->cells_recorded > 0)
+		ExplainPropertyInteger(GPB_LABEL_CELLS_RECORDED, NULL, (int64) counters->cells_recorded,
+							   es);
 	ExplainPropertyInteger(GPB_LABEL_CPU_LEAVES, NULL, (int64) counters->walk.leaves, es);
 	ExplainPropertyInteger(GPB_LABEL_REFRESHED, NULL, (int64) counters->refreshed_blocks, es);
 	ExplainPropertyInteger(GPB_LABEL_FALLBACKS, NULL, (int64) counters->fallbacks, es);

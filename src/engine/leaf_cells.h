@@ -1,0 +1,135 @@
+/*-------------------------------------------------------------------------
+ *
+ * leaf_cells.h
+ *	  What all entries of a leaf add to an answer, remembered from an earlier visit (rule M14).
+ *
+ * A cell of a leaf has what its entries add up to, whoever sees their rows, and which heap blocks
+ * they lead to.  A later reader who finds that the leaf has not changed, and that all rows on those
+ * blocks are seen, takes what the cell has and does not visit the leaf.
+ *
+ * A reader goes from leaf to leaf by cells: it has visited a leaf, or passed it by, and asks for the
+ * one to which that leaf's right link leads.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_LEAF_CELLS_H
+#define GPB_LEAF_CELLS_H
+
+#include "compat.h"
+
+#include "access/xlogdefs.h"
+#include "storage/buf.h"
+#include "utils/relcache.h"
+#include "utils/snapshot.h"
+
+#include "answer.h"
+#include "engine/settled_pages.h"
+#include "engine/visibility.h"
+
+/* gpubtree.enable_leaf_cache */
+extern bool gpb_enable_leaf_cache;
+
+extern void gpb_leaf_cells_define_settings(void);
+extern void gpb_leaf_cells_request_shmem(void);
+extern void gpb_leaf_cells_init_shmem(void);
+
+/* The most columns of a program whose leaves cells can answer for */
+#define GPB_CELL_COLUMNS	8
+
+/* The most leaves that are passed by in one step, between two looks for interrupts */
+#define GPB_CELL_STEP		16
+
+/* What was added up from cells, in the program's columns, in the order of the answer's format */
+typedef struct GpbCellTotal
+{
+	int64		entries;
+	GpbColumnState state[GPB_CELL_COLUMNS];
+	GpbNarrowSum sum[GPB_CELL_COLUMNS]; /* of a float8 whose sum is wanted */
+} GpbCellTotal;
+
+/* Why a leaf could not be passed by */
+typedef enum GpbCellMiss
+{
+	GPB_CELL_ABSENT,			/* there is no cell, or it is of another state of the leaf, or it does
+								 * not have what is wanted: to be recorded */
+	GPB_CELL_UNSEEN				/* the cell would do, but some row may not be seen, or no cell could
+								 * have what is wanted: nothing to be recorded */
+} GpbCellMiss;
+
+/* One reader: an index, a snapshot and a program */
+typedef struct GpbCellReader
+{
+	bool		eligible;		/* may leaves be passed by and recorded at all? */
+	const GpbProgram *program;
+	const GpbAnswerFormat *format;
+	RelFileNode file;
+	uint32		hash;			/* of file */
+	XLogRecPtr	upto;			/* E of rule M14; 0 if not read yet */
+
+	/* Heap blocks [clean, clean_end) were found to be all-visible or settled after E was read. */
+	uint64		clean;
+	uint64		clean_end;
+	uint64		unclean;		/* a block that was found not to be so, or PG_UINT64_MAX */
+
+	BlockNumber missed;			/* the leaf that could not be passed by last */
+	GpbCellMiss miss;			/* why */
+	uint32		failures;		/* leaves in a row that could not be, for their rows */
+	uint32		pause;			/* how many leaves are visited before cells are asked again */
+	uint32		pauses;			/* how long the next pause is */
+
+	uint64		passed;			/* leaves passed by */
+	uint64		tried;			/* leaves that were to be recorded */
+	uint64		recorded;		/* leaves recorded */
+} GpbCellReader;
+
+/* The leaf that comes next, as the leaf before it says */
+typedef struct GpbCellLink
+{
+	BlockNumber block;			/* GPB_NO_BLOCK if there is none */
+	Buffer		buffer;			/* after leaves were passed by: where the last of them was */
+	BlockNumber from;			/* likewise: its block */
+	GpbBound	low;			/* where the leaf begins */
+	GpbBound	end;			/* leaves that end beyond this are not passed by */
+} GpbCellLink;
+
+/*
+ * Begin a reader.  Program, format and both relations stay as they are to its end; the snapshot is
+ * registered or active.  *reader is the caller's and needs no end.  It is not eligible if no cell can
+ * answer for the program, or if the files or the snapshot are not such as the rule needs.
+ */
+extern void gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index,
+							Snapshot snapshot, const GpbProgram *program,
+							const GpbAnswerFormat *format);
+
+/*
+ * Pass by the leaf that *link names, and up to GPB_CELL_STEP - 1 after it, as long as their cells
+ * hold.  What they have is added to *total, and *link becomes that of the last of them.  Returns how
+ * many were passed by.  If that is 0, *link is as it was, and the leaf is to be visited.  The map and
+ * settled pages are read on the way, so nothing may be locked; "settled" must have begun, with the
+ * reader's snapshot.
+ */
+extern int	gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility,
+						   GpbSettledReader *settled, GpbCellLink *link, GpbCellTotal *total);
+
+/* Is this leaf, which the walk visits now, to be recorded? */
+static inline bool
+gpb_cells_wanted(const GpbCellReader *reader, BlockNumber block)
+{
+	return reader->missed == block && reader->miss == GPB_CELL_ABSENT;
+}
+
+/*
+ * Record the leaf in this buffer, which is pinned and locked, share at least, and add what all of
+ * its entries have to *total.  It is a leaf of the reader's index that has a right sibling, and no
+ * dead hints.  Returns false if nothing was added, since the leaf is not to be recorded.
+ */
+extern bool gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total);
+
+/* Set *total to that of no leaves. */
+extern void gpb_cells_total_init(const GpbCellReader *reader, GpbCellTotal *total);
+
+/* Add *total to an answer in the reader's format. */
+extern void gpb_cells_total_add(const GpbCellReader *reader, const GpbCellTotal *total,
+								int64 *answer);
+
+#endif							/* GPB_LEAF_CELLS_H */

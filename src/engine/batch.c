@@ -414,6 +414,8 @@ gpb_batch_counters(const GpbBatch *batch)
 void
 gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more)
 {
+	int			i;
+
 	if (counters->runs == 0)
 	{
 		counters->engine = more->engine;
@@ -427,6 +429,10 @@ gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more)
 	counters->settled_pages += more->settled_pages;
 	counters->cells += more->cells;
 	counters->cells_recorded += more->cells_recorded;
+	for (i = 0; i < GPB_CELL_MISSES; i++)
+		counters->cell_misses[i] += more->cell_misses[i];
+	if (more->no_cells != NULL)
+		counters->no_cells = more->no_cells;
 	counters->walk.leaves += more->walk.leaves;
 	counters->requests += more->requests;
 	counters->unclean += more->unclean;

@@ -14,6 +14,9 @@
  * hand, the device about all blocks where entries may be, or, if these are too many, about none
  * (engine_price.h).  How many of the entries are on such pages a sample tells.
  *
+ * Leaves that the CPU can pass by, since their cells hold (rule M14), cost it next to nothing.  Cells
+ * may not be there, or not hold, so some are tried, where that can decide (cells_sample.h).
+ *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
@@ -24,6 +27,7 @@
 #include "index/index.h"
 #include "mirror/mirror.h"
 #include "engine/batch_engine.h"
+#include "engine/cells_sample.h"
 #include "engine/heap_window.h"
 #include "engine/settled_pages.h"
 
@@ -126,6 +130,35 @@ gain_with_pages(const GpbBatch *batch, GpbBatchShape *run, GpbEngineChoice *choi
 	return gpb_device_gain(run);
 }
 
+/*
+ * Correct what the CPU pays more for the run by the leaves that it can pass by.  Nothing is looked
+ * at if these can't make it less than "fixed", or if "most" is paid even where all are passed by.
+ */
+static double
+gain_with_cells(const GpbBatch *batch, GpbBatchShape *run, double fixed, double most,
+				GpbEngineChoice *choice)
+{
+	double		gain = gpb_device_gain(run);
+	double		least;
+	GpbCellsSample sample;
+	uint32		tried;
+
+	run->leaf = gpb_entries_per_leaf(batch->index, &batch->program.layout);
+	run->passed = 1.0;
+	least = gpb_device_gain(run);
+	run->passed = 0.0;
+	if (gain < fixed || least >= most)
+		return gain;
+	sample = gpb_cells_sample(batch);
+	tried = sample.passed + sample.absent + sample.unseen;
+	if (tried == 0)
+		return gain;
+	run->passed = (double) sample.passed / tried;
+	choice->saw_cells = true;
+	choice->passed = run->passed;
+	return gpb_device_gain(run);
+}
+
 /* Is the device the sooner?  What was looked at to decide is filled in. */
 static bool
 choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
@@ -153,6 +186,7 @@ choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 		gain = gpb_device_gain(&run);
 		if (gain >= fixed)
 			gain = gain_with_pages(batch, &run, choice);
+		gain = gain_with_cells(batch, &run, fixed, most, choice);
 	}
 	if (gain < fixed || gain >= most)
 		return gain >= most;

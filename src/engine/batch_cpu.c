@@ -140,9 +140,10 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 	cpu->next = first;
 	cpu->end = end;
 	cpu->portion = portion;
-	if (batch->evaluator == NULL && !batch->heap_rows)
+	if (!batch->program.list_entries)
 		gpb_cells_begin(&cpu->cells, batch->heap, batch->index, batch->snapshot, &batch->program,
 						&batch->format);
+	batch->counters.no_cells = cpu->cells.why_not;
 	if (batch->form == GPB_RANGE_BOUNDS)
 		cpu->bounds = gpb_alloc_array(CurrentMemoryContext,
 									  sizeof(GpbPiece) * portion);
@@ -848,6 +849,16 @@ batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 		batch_leaf_copied(batch, cpu, buffer, entries);
 }
 
+/* Count why the leaf to which the walk goes next is visited. */
+static inline void
+batch_count_miss(GpbBatch *batch, const GpbCellReader *cells, BlockNumber block)
+{
+	if (cells->missed == block)
+		batch->counters.cell_misses[cells->miss]++;
+	else if (cells->missed == InvalidBlockNumber)
+		batch->counters.cell_misses[GPB_CELL_UNSEEN]++;
+}
+
 /*
  * Pass by the leaves to which the walk would go next, as far as their cells hold (rule M14).  No
  * leaf is locked or pinned.
@@ -875,6 +886,7 @@ batch_pass_leaves(GpbBatch *batch, GpbCpuAnswer *cpu)
 		passed = gpb_cells_pass(&cpu->cells, cpu->visibility, &cpu->settled, &link, &total);
 		n += passed;
 	} while (passed > 0 && cpu->cells.missed != link.block && gpb_bound_less(link.low, link.end));
+	batch_count_miss(batch, &cpu->cells, link.block);
 	if (n == 0)
 		return;
 	gpb_walk_passed(cpu->walk, link.from, link.buffer, link.block, link.low);

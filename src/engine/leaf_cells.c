@@ -383,19 +383,28 @@ column_sums_floats(const GpbCellReader *reader, int i)
 
 /*
  * Leaves are passed by and recorded only where each change of a page of the index sets a new LSN,
- * and where the snapshot alone decides what is seen.
+ * and where the snapshot alone decides what is seen.  Returns why they are not, for users, or NULL.
  */
-static bool
-reader_eligible(Relation heap, Relation index, Snapshot snapshot, const GpbProgram *program,
-				const GpbAnswerFormat *format)
+static const char *
+why_not_eligible(Relation heap, Relation index, Snapshot snapshot, const GpbProgram *program,
+				 const GpbAnswerFormat *format)
 {
-	return gpb_enable_leaf_cache && cells != NULL &&
-		index->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT &&
-		heap->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT &&
-		XLogIsNeeded() && RelationNeedsWAL(index) &&
-		gpb_program_is_plain(program) && !program->list_entries &&
-		format->ncolumns <= GPB_CELL_COLUMNS &&
-		!gpb_needs_plain_scan(snapshot);
+	if (cells == NULL)
+		return "gpubtree.leaf_cache_size is 0";
+	if (index->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT ||
+		heap->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT)
+		return "the table is unlogged or temporary";
+	if (!XLogIsNeeded())
+		return "wal_level is minimal";
+	if (!RelationNeedsWAL(index))
+		return "the index was made or rewritten in this transaction";
+	if (!gpb_program_is_plain(program) || program->list_entries)
+		return "the query has filters, groups or expressions";
+	if (format->ncolumns > GPB_CELL_COLUMNS)
+		return "the query has too many columns";
+	if (gpb_needs_plain_scan(snapshot))
+		return "the snapshot is no plain one";
+	return NULL;
 }
 
 void
@@ -404,7 +413,10 @@ gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index, Snapshot s
 {
 	memset(reader, 0, sizeof(*reader));
 	reader->missed = InvalidBlockNumber;
-	if (!reader_eligible(heap, index, snapshot, program, format))
+	if (!gpb_enable_leaf_cache)
+		return;
+	reader->why_not = why_not_eligible(heap, index, snapshot, program, format);
+	if (reader->why_not != NULL)
 		return;
 	reader->eligible = true;
 	reader->program = program;
@@ -531,7 +543,7 @@ copy_columns(GpbCellReader *reader, CellCopy *copy)
 		if ((want & ~cell->column.column.want) != 0)
 		{
 			if (cell->column.column.want & GPB_WANT_UNHELD)
-				reader->miss = GPB_CELL_UNSEEN;
+				reader->miss = GPB_CELL_UNHELD;
 			return false;
 		}
 	}
@@ -552,12 +564,12 @@ copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *se
 	if (!read_cell(reader->hash, link->block, &copy->leaf) ||
 		gpb_bound_cmp(cell_low(cell), link->low) != 0)
 		return false;
-	if (cell->head.lsn > reader->upto || gpb_bound_less(link->end, cell_high(cell)))
-	{
-		/* It is another reader's, who came later, or the range ends on this leaf. */
-		reader->miss = GPB_CELL_UNSEEN;
+	reader->miss = GPB_CELL_YOUNGER;
+	if (cell->head.lsn > reader->upto)
 		return false;
-	}
+	reader->miss = GPB_CELL_ENDS;
+	if (gpb_bound_less(link->end, cell_high(cell)))
+		return false;
 	if (!copy_columns(reader, copy))
 		return false;
 	/* What the looks will read comes from memory meanwhile. */

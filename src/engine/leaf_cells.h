@@ -47,19 +47,25 @@ typedef struct GpbCellTotal
 	GpbNarrowSum sum[GPB_CELL_COLUMNS]; /* of a float8 whose sum is wanted */
 } GpbCellTotal;
 
-/* Why a leaf could not be passed by */
+/* Why a leaf could not be passed by.  Only one whose cell is absent is to be recorded. */
 typedef enum GpbCellMiss
 {
 	GPB_CELL_ABSENT,			/* there is no cell, or it is of another state of the leaf, or it does
-								 * not have what is wanted: to be recorded */
-	GPB_CELL_UNSEEN				/* the cell would do, but some row may not be seen, or no cell could
-								 * have what is wanted: nothing to be recorded */
+								 * not have what is wanted */
+	GPB_CELL_UNSEEN,			/* some row may not be seen, or rows of other leaves may not be, so
+								 * that cells are not asked for a while */
+	GPB_CELL_YOUNGER,			/* it is of another reader, who recorded it after this one began */
+	GPB_CELL_UNHELD,			/* no cell can have what is wanted */
+	GPB_CELL_ENDS				/* the range ends on the leaf */
 } GpbCellMiss;
+
+#define GPB_CELL_MISSES		(GPB_CELL_ENDS + 1)
 
 /* One reader: an index, a snapshot and a program */
 typedef struct GpbCellReader
 {
 	bool		eligible;		/* may leaves be passed by and recorded at all? */
+	const char *why_not;		/* if not, why, in words for users; NULL if they want no cells */
 	const GpbProgram *program;
 	const GpbAnswerFormat *format;
 	RelFileNode file;
@@ -71,7 +77,8 @@ typedef struct GpbCellReader
 	uint64		clean_end;
 	uint64		unclean;		/* a block that was found not to be so, or PG_UINT64_MAX */
 
-	BlockNumber missed;			/* the leaf that could not be passed by last */
+	BlockNumber missed;			/* the leaf that could not be passed by last; InvalidBlockNumber if
+								 * cells were not asked */
 	GpbCellMiss miss;			/* why */
 	uint32		failures;		/* leaves in a row that could not be, for their rows */
 	uint32		pause;			/* how many leaves are visited before cells are asked again */

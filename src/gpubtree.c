@@ -13,8 +13,9 @@
 #include "utils/guc.h"
 
 #include "engine/batch.h"
-#include "engine/mirror_reader.h"
+#include "engine/cell_counts.h"
 #include "engine/leaf_cells.h"
+#include "engine/mirror_reader.h"
 #include "engine/settled_pages.h"
 #include "exec/exec.h"
 #include "hold.h"
@@ -55,6 +56,7 @@ shmem_request(void)
 	gpb_mirror_request_shmem();
 	gpb_settled_request_shmem();
 	gpb_leaf_cells_request_shmem();
+	gpb_cell_counts_request_shmem();
 	gpb_dictionary_request_shmem();
 }
 
@@ -67,6 +69,7 @@ shmem_startup(void)
 	gpb_mirror_init_shmem();
 	gpb_settled_init_shmem();
 	gpb_leaf_cells_init_shmem();
+	gpb_cell_counts_init_shmem();
 	gpb_dictionary_init_shmem();
 }
 

@@ -17,6 +17,7 @@
 #include "index/index.h"
 #include "mirror/mirror.h"
 #include "engine/batch_engine.h"
+#include "engine/cell_counts.h"
 
 /* Fewer keys than this are not worth a request for their leaves, unless the caller asks for one */
 #define GPB_INNER_LEAST_KEYS	16384
@@ -317,6 +318,28 @@ batch_complete_answers(GpbBatch *batch)
 		gpb_answer_normalize(&batch->format, gpb_batch_answer(batch, i));
 }
 
+/* Add up all entries of a run that has begun, and count what cells did for it. */
+static void
+batch_run_aggregate(GpbBatch *batch)
+{
+	const GpbBatchCounters *counters = &batch->counters;
+	uint64		passed = counters->cells;
+	uint64		recorded = counters->cells_recorded;
+	uint64		unseen = counters->cell_misses[GPB_CELL_UNSEEN];
+
+	batch_aggregate_all(batch);
+	if (gpb_batch_program_widen(batch))
+	{
+		batch_forget_aggregate(batch);
+		batch_begin_run(batch);
+		batch_aggregate_all(batch);
+	}
+	batch_complete_answers(batch);
+	gpb_cell_counts_add(RelationGetRelid(batch->index), counters->cells - passed,
+						counters->cells_recorded - recorded,
+						counters->cell_misses[GPB_CELL_UNSEEN] - unseen);
+}
+
 void
 gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 {
@@ -340,16 +363,7 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	if (batch->engine != &gpb_batch_scan)
 		pgstat_count_index_scan(batch->index);
 	if (!batch->program.list_entries)
-	{
-		batch_aggregate_all(batch);
-		if (gpb_batch_program_widen(batch))
-		{
-			batch_forget_aggregate(batch);
-			batch_begin_run(batch);
-			batch_aggregate_all(batch);
-		}
-		batch_complete_answers(batch);
-	}
+		batch_run_aggregate(batch);
 	MemoryContextSwitchTo(caller);
 }
 

@@ -23,10 +23,12 @@
 
 #include "access/visibilitymap.h"
 #include "storage/bufmgr.h"
+#include "utils/rel.h"
 
 #include "index/index.h"
 #include "mirror/mirror.h"
 #include "engine/batch_engine.h"
+#include "engine/cell_counts.h"
 #include "engine/cells_sample.h"
 #include "engine/heap_window.h"
 #include "engine/settled_pages.h"
@@ -156,7 +158,34 @@ gain_with_cells(const GpbBatch *batch, GpbBatchShape *run, double fixed, double 
 	run->passed = (double) sample.passed / tried;
 	choice->saw_cells = true;
 	choice->passed = run->passed;
+	choice->absent = (double) sample.absent / tried;
+	if (sample.passed > tried / 2)
+		gpb_cells_were_used(RelationGetRelid(batch->index));
 	return gpb_device_gain(run);
+}
+
+/*
+ * Is the CPU to answer a run that the device would answer the sooner, by "gain" against "fixed", so
+ * that it records leaves, and later runs need neither the device nor these leaves?
+ */
+static bool
+recording_pays(const GpbBatch *batch, const GpbBatchShape *run, double gain, double fixed,
+			   GpbEngineChoice *choice)
+{
+	GpbBatchShape later = *run;
+	double		saving;
+
+	if (choice->absent <= 0)
+		return false;
+	later.passed += choice->absent;
+	saving = fixed - gpb_device_gain(&later);
+	/* To record a leaf takes about as long as to add it up. */
+	if (saving <= 0 ||
+		!gpb_cells_recording_pays(RelationGetRelid(batch->index), saving, gain - fixed +
+								  choice->absent * run->entries * run->entry_gain))
+		return false;
+	choice->records = true;
+	return true;
 }
 
 /* Is the device the sooner?  What was looked at to decide is filled in. */
@@ -188,8 +217,8 @@ choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 			gain = gain_with_pages(batch, &run, choice);
 		gain = gain_with_cells(batch, &run, fixed, most, choice);
 	}
-	if (gain < fixed || gain >= most)
-		return gain >= most;
+	if (gain < fixed || (gain >= most && choice->absent <= 0))
+		return gain >= fixed;
 	choice->saw_requests = true;
 	choice->requests = gpb_mirror_load();
 	fixed += gpb_batch_setup_cost * GPB_REQUEST_DELAY * choice->requests;
@@ -198,7 +227,7 @@ choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 	choice->saw_blocks = true;
 	choice->blocks = gpb_mirror_changed(batch->index, GPB_CHOICE_BLOCKS);
 	fixed += gpb_batch_setup_cost * GPB_BLOCK_DELAY * choice->blocks;
-	return gain >= fixed;
+	return gain >= fixed && !recording_pays(batch, &run, gain, fixed, choice);
 }
 
 bool

@@ -135,6 +135,8 @@ explain_choice(const GpbEngineChoice *choice, ExplainState *es)
 		appendStringInfo(&text, ", %.0f heap pages to look at", choice->looks);
 	if (choice->saw_cells)
 		appendStringInfo(&text, ", %.0f %% of the leaves by cells", choice->passed * 100.0);
+	if (choice->records)
+		appendStringInfoString(&text, ", others to be recorded");
 	if (choice->saw_requests)
 		appendStringInfo(&text, ", %d requests before it", choice->requests);
 	if (choice->saw_blocks)

@@ -127,7 +127,7 @@ gpb_cell_counts_get(int i, GpbCellCounts *counts)
 	counts->passed = pg_atomic_read_u64(&place->passed);
 	counts->recorded = pg_atomic_read_u64(&place->recorded);
 	counts->unseen = pg_atomic_read_u64(&place->unseen);
-	return true;
+	return counts->passed > 0 || counts->recorded > 0 || counts->unseen > 0;
 }
 
 void

@@ -29,7 +29,10 @@ extern void gpb_cell_counts_init_shmem(void);
  */
 extern void gpb_cell_counts_add(Oid index, uint64 passed, uint64 recorded, uint64 unseen);
 
-/* Get the counters at a place; returns false if no index has it.  There are so many places. */
+/*
+ * Get the counters at a place; returns false if no index has it, or if they are 0.  There are so
+ * many places.
+ */
 extern bool gpb_cell_counts_get(int place, GpbCellCounts *counts);
 extern int	gpb_cell_counts_places(void);
 

@@ -5,7 +5,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('choice');
+my $node = gpb_node('choice', allows_streaming => 1);
 gpb_wait_for_service($node);
 # Where blocks are refreshed in the background, the blocks that a query finds changed are not known.
 $node->append_conf('postgresql.conf', 'gpubtree.background_refresh = off'), $node->reload

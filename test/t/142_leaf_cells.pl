@@ -15,7 +15,7 @@ use GpubtreeTest;
 
 my $node = gpb_node('main', allows_streaming => 1,
 	settings => "autovacuum = off\ngpubtree.device = 'off'\nwal_level = replica\n"
-	  . "wal_keep_size = '512MB'\nmax_parallel_workers_per_gather = 0\n");
+	  . "shared_buffers = '32MB'\nwal_keep_size = '512MB'\nmax_parallel_workers_per_gather = 0\n");
 my @forced = map { "$_ = off" } qw(enable_seqscan enable_indexscan enable_indexonlyscan
   enable_bitmapscan);
 push @forced, 'gpubtree.setup_cost = 0';

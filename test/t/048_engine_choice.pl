@@ -5,7 +5,8 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('choice', allows_streaming => 1);
+# Cells are of logged tables, and of leaves in shared buffers.
+my $node = gpb_node('choice', allows_streaming => 1, settings => "shared_buffers = '128MB'\n");
 gpb_wait_for_service($node);
 # Where blocks are refreshed in the background, the blocks that a query finds changed are not known.
 $node->append_conf('postgresql.conf', 'gpubtree.background_refresh = off'), $node->reload
@@ -26,7 +27,7 @@ my $session = $node->background_psql('postgres');
 $session->query_safe($_) for (
 	'PREPARE q(bigint, bigint) AS SELECT count(*), sum(v) FROM t WHERE k >= $1 AND k < $2',
 	'SET plan_cache_mode = force_generic_plan', 'SET enable_seqscan = off', 'SET gpubtree.setup_cost = 0',
-	'SET gpubtree.enable_leaf_cache = off');
+	'SET gpubtree.enable_leaf_cache = off', 'SET gpubtree.enable_page_cache = off');
 
 # Run the prepared query over [from, to): the engine, what it was chosen by, and the entries found.
 sub run_query

@@ -268,6 +268,7 @@ gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReade
 	if (reader->pause > 0)
 	{
 		reader->pause--;
+		reader->passing = false;
 		reader->missed = InvalidBlockNumber;
 		return 0;
 	}
@@ -301,6 +302,7 @@ gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReade
 		}
 		add_copy(reader, &copies[i], total);
 	}
+	reader->passing = i > 0;
 	if (i > 0)
 	{
 		reader->failures = 0;

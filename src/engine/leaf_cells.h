@@ -50,7 +50,7 @@ typedef struct GpbCellTotal
 /* Why a leaf could not be passed by */
 typedef enum GpbCellMiss
 {
-	GPB_CELL_ABSENT,			/* there is no cell, or it is of another state of the leaf, or it has
+	GPB_CELL_ABSENT,			/* there is no cell, or it is of another state of the leaf, or has
 								 * not what is wanted: to be recorded */
 	GPB_CELL_UNSEEN				/* the cell would do, but some row may not be seen, or no cell could
 								 * have what is wanted: nothing to be recorded */
@@ -70,6 +70,7 @@ typedef struct GpbCellReader
 	XLogRecPtr	upto;			/* E of rule M14; 0 if not read yet */
 	GpbSeenBlocks seen;			/* since E was read */
 
+	bool		passing;		/* were leaves passed by when that was tried last? */
 	BlockNumber missed;			/* the leaf that could not be passed by last */
 	GpbCellMiss miss;			/* why */
 	uint32		failures;		/* leaves in a row that could not be, for their rows */

@@ -76,6 +76,7 @@ typedef struct GpbCellReader
 	uint32		failures;		/* leaves in a row that could not be, for their rows */
 	uint32		pause;			/* how many leaves are visited before cells are asked again */
 	uint32		pauses;			/* how long the next pause is */
+	bool		known;			/* was any leaf passed by? */
 	uint64		turn;			/* counts leaves that were to be recorded */
 
 	GpbCellHint hint;			/* where cells of leaves are */

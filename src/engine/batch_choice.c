@@ -159,7 +159,7 @@ gain_with_cells(const GpbBatch *batch, GpbBatchShape *run, double fixed, double 
 	choice->saw_cells = true;
 	choice->passed = run->passed;
 	choice->absent = (double) sample.absent / tried;
-	if (sample.passed > tried / 2)
+	if (sample.passed > tried / 4)
 		gpb_cells_were_used(RelationGetRelid(batch->index));
 	return gpb_device_gain(run);
 }

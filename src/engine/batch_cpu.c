@@ -309,6 +309,16 @@ prefetch_rows(const char *page, int row_width, int from, int to)
 }
 
 /*
+ * The leaf to which the walk will go next, if it is known, and if its rows are likely to be read:
+ * it may be passed by, as those before it were.
+ */
+static inline const char *
+batch_next_page(const GpbCpuAnswer *cpu)
+{
+	return cpu->cells.passing ? NULL : gpb_walk_next_page(cpu->walk);
+}
+
+/*
  * Prefetch the rows of the leaf to which the walk will go next, if it is known: those of a full
  * leaf.
  */
@@ -316,7 +326,7 @@ static void
 batch_prefetch_next(const GpbBatch *batch, const GpbCpuAnswer *cpu)
 {
 	const GpbLayout *layout = &batch->program.layout;
-	const char *next = gpb_walk_next_page(cpu->walk);
+	const char *next = batch_next_page(cpu);
 
 	/* Of the rows of a leaf with runs, which may take half as much more, these are the first. */
 	if (next != NULL)
@@ -365,7 +375,7 @@ batch_stretch(const GpbCpuAnswer *cpu, int from, int to, int *first, int *end)
 static bool
 batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 {
-	const char *next = gpb_walk_next_page(cpu->walk);
+	const char *next = batch_next_page(cpu);
 	int			first;
 	int			end;
 	int			i;

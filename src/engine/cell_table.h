@@ -155,6 +155,16 @@ gpb_cell_prefetch(uint32 name, BlockNumber block, const GpbCellHint *hint)
 	__builtin_prefetch((const char *) cell + GPB_CACHE_LINE);
 }
 
+/* Prefetch the heads of all cells that this block may have, for one who is to choose one. */
+static inline void
+gpb_cell_prefetch_set(uint32 name, BlockNumber block)
+{
+	int			i;
+
+	for (i = 0; i < GPB_SET_CELLS; i++)
+		__builtin_prefetch(gpb_cell_candidate(name, block, i), 1);
+}
+
 static inline bool
 gpb_cell_names(const GpbCellHead *head, uint32 name, BlockNumber block)
 {

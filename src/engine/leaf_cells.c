@@ -108,6 +108,9 @@ prefetch_ahead(GpbCellReader *reader, BlockNumber block)
 {
 	int			at = reader->ahead_at;
 
+	/* Where there are no cells leaves are recorded. */
+	if (!reader->passing)
+		gpb_cell_prefetch_set(reader->name, block + 1);
 	if (at < reader->nahead && reader->ahead[at] != block)
 		at++;
 	if (at < reader->nahead && reader->ahead[at] == block)
@@ -127,6 +130,50 @@ note_jump(GpbCellReader *reader, BlockNumber block, BlockNumber right)
 	if (right != block + 1 &&
 		(reader->ahead_at >= reader->nahead || reader->ahead[reader->ahead_at] != right))
 		reader->jumps++;
+}
+
+/* ---- what is not worth the while ---- */
+
+/*
+ * Who is the first to read a wide range records half of it, and the next one the other half: so
+ * neither has much to pay.  The first leaves are always recorded, for ranges that are not wide.
+ */
+#define FIRST_LEAVES	32
+#define GROUP_BLOCKS	64
+
+static inline bool
+left_to_others(const GpbCellReader *reader, BlockNumber block)
+{
+	return !reader->known && reader->turn > FIRST_LEAVES && block / GROUP_BLOCKS % 2 == 1;
+}
+
+/*
+ * Rows that may not be seen cost a test of the map in vain, leaf after leaf where entries lead to
+ * all of the table.  After so many such leaves in a row cells are not asked for a while, which
+ * becomes longer each time.
+ */
+#define MOST_FAILURES	8
+#define FIRST_PAUSE		64
+#define LONGEST_PAUSE	65536
+
+static void
+note_failure(GpbCellReader *reader)
+{
+	if (reader->failures < MOST_FAILURES)
+		return;
+	reader->failures = 0;
+	reader->pauses = Min(Max(reader->pauses * 4, FIRST_PAUSE), LONGEST_PAUSE);
+	reader->pause = reader->pauses;
+}
+
+/* Is this leaf to be visited without a look at its cell? */
+static bool
+not_worth_asking(GpbCellReader *reader, BlockNumber block)
+{
+	if (reader->pause == 0)
+		return left_to_others(reader, block);
+	reader->pause--;
+	return true;
 }
 
 /* ---- passing leaves by ---- */
@@ -237,25 +284,6 @@ add_copy(const GpbCellReader *reader, const GpbCellCopy *copy, GpbCellTotal *tot
 }
 
 /*
- * Rows that may not be seen cost a test of the map in vain, leaf after leaf where entries lead to
- * all of the table.  After so many such leaves in a row cells are not asked for a while, which
- * becomes longer each time.
- */
-#define MOST_FAILURES	8
-#define FIRST_PAUSE		64
-#define LONGEST_PAUSE	65536
-
-static void
-note_failure(GpbCellReader *reader)
-{
-	if (reader->failures < MOST_FAILURES)
-		return;
-	reader->failures = 0;
-	reader->pauses = Min(Max(reader->pauses * 4, FIRST_PAUSE), LONGEST_PAUSE);
-	reader->pause = reader->pauses;
-}
-
-/*
  * Heap pages that may be looked at for each step, beyond those left over by earlier ones.  A look
  * takes 20 ns, and a leaf whose rows the map does not show takes some microseconds to visit.
  */
@@ -275,9 +303,9 @@ gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReade
 	int			n = 0;
 	int			i;
 
-	if (reader->pause > 0)
+	if (not_worth_asking(reader, link->block))
 	{
-		reader->pause--;
+		reader->passing = false;
 		reader->missed = InvalidBlockNumber;
 		return 0;
 	}
@@ -311,8 +339,10 @@ gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReade
 		}
 		add_copy(reader, &copies[i], total);
 	}
+	reader->passing = i > 0;
 	if (i > 0)
 	{
+		reader->known = true;
 		reader->failures = 0;
 		reader->pauses = 0;
 		*link = links[i];

@@ -75,12 +75,14 @@ typedef struct GpbCellReader
 	XLogRecPtr	upto;			/* E of rule M14; 0 if not read yet */
 	GpbSeenBlocks seen;			/* since E was read */
 
+	bool		passing;		/* were leaves passed by when that was tried last? */
 	BlockNumber missed;			/* the leaf that could not be passed by last; InvalidBlockNumber if
-								 * cells were not asked, since rows of leaves before were not seen */
+								 * cells were not asked */
 	GpbCellMiss miss;			/* why */
 	uint32		failures;		/* leaves in a row that could not be, for their rows */
 	uint32		pause;			/* how many leaves are visited before cells are asked again */
 	uint32		pauses;			/* how long the next pause is */
+	bool		known;			/* was any leaf passed by? */
 	uint64		turn;			/* counts leaves that were to be recorded */
 
 	GpbCellHint hint;			/* where cells of leaves are */

@@ -172,7 +172,7 @@ explain_not_passed(const GpbBatchCounters *counters, ExplainState *es)
 						 (counters->no_cells == NULL || counters->walk.leaves < MANY_LEAVES)))
 		return;
 	initStringInfo(&text);
-	append_misses(&text, misses[GPB_CELL_ABSENT], "not recorded since they changed");
+	append_misses(&text, misses[GPB_CELL_ABSENT], "not recorded yet or with dead rows");
 	append_misses(&text, misses[GPB_CELL_UNSEEN], "with rows not known to be visible");
 	append_misses(&text, misses[GPB_CELL_YOUNGER], "changed meanwhile");
 	append_misses(&text, misses[GPB_CELL_UNHELD], "with values too large or too small");

@@ -43,8 +43,8 @@ add_cells(GpbBatch *batch, const GpbCellReader *cells, const GpbWalk *walk,
 }
 
 /*
- * Count why the leaf to which the walk goes next is visited.  Where cells are not asked, that is for
- * rows of leaves before, or else since others are to record the leaf.
+ * Count why the leaf to which the walk goes next is visited.  Where cells are not asked, that is
+ * for rows of leaves before, or else since others are to record the leaf.
  */
 static inline void
 count_miss(GpbBatch *batch, const GpbCellReader *cells, BlockNumber block)

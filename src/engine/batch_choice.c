@@ -14,8 +14,8 @@
  * hand, the device about all blocks where entries may be, or, if these are too many, about none
  * (engine_price.h).  How many of the entries are on such pages a sample tells.
  *
- * Leaves that the CPU can pass by, since their cells hold (rule M14), cost it next to nothing.  Cells
- * may not be there, or not hold, so some are tried, where that can decide (cells_sample.h).
+ * Leaves that the CPU can pass by, since their cells hold (rule M14), cost it next to nothing.
+ * Cells may not be there, or not hold, so some are tried, where that can decide (cells_sample.h).
  *
  *-------------------------------------------------------------------------
  */

@@ -44,9 +44,9 @@ extern void gpb_cell_counts_reset(void);
  *
  * Whoever can rent (the device, which costs "saving" more than cells would) or buy (the CPU, which
  * costs "price" more than the device, this once), and does not know how often he will ask, pays at
- * most twice what is needed if he buys once the rent has come to the price.  The rent is that of all
- * sessions.  Where what was bought is not used, since cells are taken from it or do not hold, the
- * price is doubled each time, until gpb_cells_were_used().
+ * most twice what is needed if he buys once the rent has come to the price.  The rent is that of
+ * all sessions.  Where what was bought is not used, since cells are taken from it or do not hold,
+ * the price is doubled each time, until gpb_cells_were_used().
  */
 extern bool gpb_cells_recording_pays(Oid index, double saving, double price);
 extern void gpb_cells_were_used(Oid index);

@@ -58,7 +58,7 @@ typedef struct GpbEngineChoice
 	double		entries;		/* about how many entries the ranges have */
 	double		looks;			/* heap pages that a device would have to look at; 0: none, or
 								 * they are too many, and none would be */
-	double		passed;			/* the part of the leaves that the CPU could pass by, by their cells */
+	double		passed;			/* the part of the leaves that cells let the CPU pass by */
 	double		absent;			/* the part of which it has no cells that would do */
 	int			requests;		/* requests that the service had then */
 	int			blocks;			/* blocks that a refresh would have had to copy first; no more than

@@ -58,7 +58,7 @@ typedef struct GpbBatchShape
 								 * that are of one range as a whole */
 } GpbBatchShape;
 
-/* The entries of leaves that the CPU would pass by; where a range begins and ends it visits them. */
+/* The entries of leaves that the CPU would pass by: none where a range begins or ends. */
 static inline double
 gpb_batch_passed_entries(const GpbBatchShape *run)
 {

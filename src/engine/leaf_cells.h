@@ -50,7 +50,7 @@ typedef struct GpbCellTotal
 /* Why a leaf could not be passed by.  Only one whose cell is absent is to be recorded. */
 typedef enum GpbCellMiss
 {
-	GPB_CELL_ABSENT,			/* there is no cell, or it is of another state of the leaf, or it has
+	GPB_CELL_ABSENT,			/* there is no cell, or it is of another state of the leaf, or has
 								 * not what is wanted */
 	GPB_CELL_UNSEEN,			/* some row may not be seen */
 	GPB_CELL_YOUNGER,			/* the cell is of another reader, who came after E */

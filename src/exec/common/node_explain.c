@@ -157,8 +157,8 @@ append_misses(StringInfo text, uint64 n, const char *reason)
 }
 
 /*
- * Show why the CPU did not pass leaves by, if these are many.  It depends on what others did before,
- * so only VERBOSE shows it.
+ * Show why the CPU did not pass leaves by, if these are many.  It depends on what others did
+ * before, so only VERBOSE shows it.
  */
 static void
 explain_not_passed(const GpbBatchCounters *counters, ExplainState *es)

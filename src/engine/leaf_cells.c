@@ -87,6 +87,17 @@ read_position(GpbCellReader *reader)
 /* How many leaves ahead cells are prefetched */
 #define CELLS_AHEAD		(GPB_CELL_STEP / 2)
 
+/*
+ * Prefetch the cell of a leaf that is not next to the one before.  Its set is another mix of files,
+ * so any cell of the set may be the one.
+ */
+static pg_attribute_always_inline void
+prefetch_listed(const GpbCellReader *reader, BlockNumber block)
+{
+	gpb_cell_prefetch_set(reader->name, block);
+	gpb_cells_prefetch(reader, block);
+}
+
 void
 gpb_cells_set_ahead(GpbCellReader *reader, int n)
 {
@@ -96,7 +107,7 @@ gpb_cells_set_ahead(GpbCellReader *reader, int n)
 	reader->ahead_at = 0;
 	reader->jumps = 0;
 	for (i = 0; i < Min(n, CELLS_AHEAD); i++)
-		gpb_cells_prefetch(reader, reader->ahead[i]);
+		prefetch_listed(reader, reader->ahead[i]);
 }
 
 /*
@@ -117,7 +128,7 @@ prefetch_ahead(GpbCellReader *reader, BlockNumber block)
 	{
 		reader->ahead_at = at + 1;
 		if (at + CELLS_AHEAD < reader->nahead)
-			gpb_cells_prefetch(reader, reader->ahead[at + CELLS_AHEAD]);
+			prefetch_listed(reader, reader->ahead[at + CELLS_AHEAD]);
 	}
 	else
 		gpb_cells_prefetch(reader, block + CELLS_AHEAD);
@@ -152,8 +163,8 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
  * all of the table.  After so many such leaves in a row cells are not asked for a while, which
  * becomes longer each time.
  */
-#define MOST_FAILURES	8
-#define FIRST_PAUSE		64
+#define MOST_FAILURES	4
+#define FIRST_PAUSE		16
 #define LONGEST_PAUSE	65536
 
 static void
@@ -199,6 +210,23 @@ cell_high(const GpbLeafCell *cell)
 	return high;
 }
 
+/*
+ * How many heap pages may be looked at for an interval of blocks, beyond those left over by
+ * earlier ones.  A look takes 20 to 100 ns, and a leaf whose rows the map does not show 2 to 10 us
+ * to visit. So all of a narrow interval may be looked at, and the blocks of a wide one a few at a
+ * time: what was found serves later leaves, if there are any.
+ */
+#define NARROW_BLOCKS	32
+#define LOOKS_OF_WIDE	4
+
+static inline int
+looks_granted(const GpbBlockInterval *interval)
+{
+	BlockNumber more = interval->last - interval->first;
+
+	return more < NARROW_BLOCKS ? more + 1 : LOOKS_OF_WIDE;
+}
+
 /* Are all rows seen to which a leaf's entries lead? */
 static inline GpbSeen
 cover_seen(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *settled,
@@ -213,6 +241,7 @@ cover_seen(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *s
 
 		if (interval->first > interval->last)
 			continue;
+		gpb_seen_grant(&reader->seen, looks_granted(interval));
 		seen = gpb_seen_blocks(&reader->seen, visibility, settled, interval->first,
 							   interval->last);
 		if (seen != GPB_SEEN_ALL)
@@ -284,12 +313,6 @@ add_copy(const GpbCellReader *reader, const GpbCellCopy *copy, GpbCellTotal *tot
 }
 
 /*
- * Heap pages that may be looked at for each step, beyond those left over by earlier ones.  A look
- * takes 20 ns, and a leaf whose rows the map does not show takes some microseconds to visit.
- */
-#define LOOKS_OF_STEP	32
-
-/*
  * The order is rule M14's: E, then map and settled pages, then the looks, with full barriers
  * between.  All cells of a step are read before the first look, so that what the looks read can be
  * prefetched.
@@ -311,7 +334,6 @@ gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReade
 	}
 	if (reader->upto == 0)
 		read_position(reader);
-	gpb_seen_grant(&reader->seen, LOOKS_OF_STEP);
 	links[0] = *link;
 	while (n < GPB_CELL_STEP)
 	{

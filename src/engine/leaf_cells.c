@@ -160,31 +160,31 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
 
 /*
  * Rows that may not be seen cost a test of the map in vain, leaf after leaf where entries lead to
- * all of the table.  After so many such leaves in a row cells are not asked for a while, which
- * becomes longer each time.
+ * all of the table.  After so many such leaves cells are not asked for a while, which becomes
+ * longer each time, until many leaves in a row are passed by.  A leaf that is passed by makes up
+ * for two that are not.
  */
 #define MOST_FAILURES	4
 #define FIRST_PAUSE		16
 #define LONGEST_PAUSE	65536
+#define MADE_UP_FOR		2
+#define SOME_PASSED		(GPB_CELL_STEP / 4)
 
+/* Take note of how many leaves were passed by when that was tried. */
 static void
-note_failure(GpbCellReader *reader)
+note_outcome(GpbCellReader *reader, int passed)
 {
+	reader->known |= passed > 0;
+	reader->passing = passed >= SOME_PASSED;
+	reader->failures -= Min(reader->failures, (uint32) passed * MADE_UP_FOR);
+	if (passed == GPB_CELL_STEP)
+		reader->pauses = 0;
 	if (reader->failures < MOST_FAILURES)
 		return;
 	reader->failures = 0;
 	reader->pauses = Min(Max(reader->pauses * 4, FIRST_PAUSE), LONGEST_PAUSE);
 	reader->pause = reader->pauses;
-}
-
-/* Is this leaf to be visited without a look at its cell? */
-static bool
-not_worth_asking(GpbCellReader *reader, BlockNumber block)
-{
-	if (reader->pause == 0)
-		return left_to_others(reader, block);
-	reader->pause--;
-	return true;
+	reader->missed = InvalidBlockNumber;
 }
 
 /* ---- passing leaves by ---- */
@@ -326,7 +326,7 @@ gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReade
 	int			n = 0;
 	int			i;
 
-	if (not_worth_asking(reader, link->block))
+	if (left_to_others(reader, link->block))
 	{
 		reader->passing = false;
 		reader->missed = InvalidBlockNumber;
@@ -361,16 +361,9 @@ gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReade
 		}
 		add_copy(reader, &copies[i], total);
 	}
-	reader->passing = i > 0;
+	note_outcome(reader, i);
 	if (i > 0)
-	{
-		reader->known = true;
-		reader->failures = 0;
-		reader->pauses = 0;
 		*link = links[i];
-	}
-	else
-		note_failure(reader);
 	return i;
 }
 

@@ -12,6 +12,7 @@
 
 #include "storage/bufmgr.h"
 
+#include "hold.h"
 #include "leaf_aggregate.h"
 #include "engine/cell_reader.h"
 #include "page/page.h"
@@ -307,6 +308,7 @@ gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total)
 		   (gpb_page_special(page)->flags & (GPB_PAGE_HAS_DEAD | GPB_PAGE_DELETED)) == 0);
 	if (XLogRecPtrIsInvalid(lsn))
 		return false;
+	GPB_HOLD("cells-recording");
 	reader->turn++;
 	if (!record_buffer(reader, block, lsn, buffer, &copy))
 	{

@@ -703,10 +703,36 @@ COMMENT ON VIEW gpubtree_refresher IS
 	'the process that brings mirrors up to date in the background';
 GRANT SELECT ON gpubtree_refresher TO PUBLIC;
 
+CREATE FUNCTION gpubtree_leaf_cells(
+	OUT database oid,
+	OUT index oid,
+	OUT leaves_passed bigint,
+	OUT leaves_recorded bigint,
+	OUT leaves_unseen bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME'
+LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+COMMENT ON FUNCTION gpubtree_leaf_cells() IS
+	'leaves that were not read, by what earlier queries found, since the last reset';
+
+CREATE VIEW gpubtree_leaf_cells AS
+	SELECT d.datname AS database,
+		CASE WHEN d.datname = current_database()
+			THEN c.index::regclass END AS index,
+		c.index AS index_oid,
+		c.leaves_passed,
+		c.leaves_recorded,
+		c.leaves_unseen
+	FROM gpubtree_leaf_cells() c
+		LEFT JOIN pg_catalog.pg_database d ON d.oid = c.database;
+COMMENT ON VIEW gpubtree_leaf_cells IS
+	'leaves that were not read, by what earlier queries found; index is null for those of another database';
+GRANT SELECT ON gpubtree_leaf_cells TO PUBLIC;
+
 CREATE FUNCTION gpubtree_stat_reset()
 RETURNS void
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION gpubtree_stat_reset() IS
-	'set the counters of gpubtree_device and gpubtree_batches to zero';
+	'set the counters of gpubtree_device, gpubtree_batches and gpubtree_leaf_cells to zero';
 REVOKE ALL ON FUNCTION gpubtree_stat_reset() FROM PUBLIC;

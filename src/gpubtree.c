@@ -13,6 +13,8 @@
 #include "utils/guc.h"
 
 #include "engine/batch.h"
+#include "engine/cell_counts.h"
+#include "engine/leaf_cells.h"
 #include "engine/mirror_reader.h"
 #include "engine/settled_pages.h"
 #include "exec/exec.h"
@@ -42,7 +44,10 @@ void		_PG_init(void);
 static shmem_request_hook_type previous_shmem_request_hook = NULL;
 static shmem_startup_hook_type previous_shmem_startup_hook = NULL;
 
-/* shmem_request_hook: ask for shared memory, of the mirror, settled pages and dictionaries. */
+/*
+ * shmem_request_hook: ask for shared memory, of the mirror, settled pages, cells of leaves and
+ * dictionaries.
+ */
 static void
 shmem_request(void)
 {
@@ -50,6 +55,8 @@ shmem_request(void)
 		previous_shmem_request_hook();
 	gpb_mirror_request_shmem();
 	gpb_settled_request_shmem();
+	gpb_leaf_cells_request_shmem();
+	gpb_cell_counts_request_shmem();
 	gpb_dictionary_request_shmem();
 }
 
@@ -61,6 +68,8 @@ shmem_startup(void)
 		previous_shmem_startup_hook();
 	gpb_mirror_init_shmem();
 	gpb_settled_init_shmem();
+	gpb_leaf_cells_init_shmem();
+	gpb_cell_counts_init_shmem();
 	gpb_dictionary_init_shmem();
 }
 
@@ -82,6 +91,7 @@ _PG_init(void)
 	gpb_init_options();
 	gpb_mirror_define_settings();
 	gpb_settled_define_settings();
+	gpb_leaf_cells_define_settings();
 	gpb_dictionary_define_settings();
 	gpb_watch_builds();
 	gpb_sort_device = &sort_device;

@@ -292,15 +292,13 @@ gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
 }
 
 /*
- * Add the picked values of column c, which is INCLUDE column c - 1, to its state, and, if it is
- * float8 and its sum is wanted, to the exact sum.
+ * Add the picked values of column c, INCLUDE column c - 1 of which "want" is wanted, to its state,
+ * and, if it is float8 and its sum is wanted, to the exact sum.
  */
 GPB_FN void
-gpb_leaf_column_rows(const void *page, const GpbProgram *program, int c,
+gpb_leaf_column_rows(const void *page, const GpbLayout *layout, int c, int want,
 					 const GpbLeafPick *pick, GpbColumnState *state, GpbFloatSum *sum)
 {
-	const GpbLayout *layout = &program->layout;
-	int			want = program->want[c];
 	GpbLeafColumn column;
 
 	column.rows = gpb_page_row(page, layout->row_width, 0);
@@ -430,7 +428,8 @@ gpb_leaf_answer(const void *page, const GpbProgram *program, const GpbAnswerForm
 		if (column->column == 0)
 			gpb_leaf_column_keys(page, &program->layout, pick, &state);
 		else
-			gpb_leaf_column_rows(page, program, column->column, pick, &state,
+			gpb_leaf_column_rows(page, &program->layout, column->column,
+								 program->want[column->column], pick, &state,
 								 column->float_sum == 0 ? NULL :
 								 gpb_answer_float_sum(column, answer));
 		gpb_answer_add_state(column, answer, &state);

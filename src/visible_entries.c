@@ -22,6 +22,8 @@ typedef struct GpbVisibleEntries
 						int from, int to, const char *next);
 	int			(*each) (const GpbVisibilityPages *pages, const void *page, int row_width,
 						 int from, int to, uint8 *visible);
+	void		(*blocks) (const char *page, int row_width, int from, int to, uint32 *least,
+						   uint32 *most);
 } GpbVisibleEntries;
 
 /* The bits of a map page that is not held */
@@ -129,7 +131,23 @@ each_plain(const GpbVisibilityPages *pages, const void *page, int row_width, int
 	return to;
 }
 
-static const GpbVisibleEntries entries_plain = {"plain", all_plain, each_plain};
+static void
+blocks_plain(const char *page, int row_width, int from, int to, uint32 *least, uint32 *most)
+{
+	int			i;
+
+	*least = (uint32) -1;
+	*most = 0;
+	for (i = from; i < to; i++)
+	{
+		uint32		block = row_block(gpb_page_row(page, row_width, i));
+
+		*least = block < *least ? block : *least;
+		*most = block > *most ? block : *most;
+	}
+}
+
+static const GpbVisibleEntries entries_plain = {"plain", all_plain, each_plain, blocks_plain};
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define GPB_HAVE_X86_FORMS
@@ -427,7 +445,31 @@ each_avx2(const GpbVisibilityPages *pages, const void *page, int row_width, int 
 	return each_plain(pages, page, row_width, i, to, visible + (i - from));
 }
 
-static const GpbVisibleEntries entries_avx2 = {"AVX2", all_avx2, each_avx2};
+static GPB_TARGET_AVX2 void
+blocks_avx2(const char *page, int row_width, int from, int to, uint32 *least, uint32 *most)
+{
+	__m256i		blocks;
+	__m256i		low;
+	__m256i		high;
+	int			i;
+
+	if (to - from < GPB_GROUP)
+	{
+		blocks_plain(page, row_width, from, to, least, most);
+		return;
+	}
+	low = high = group_blocks(gpb_page_row(page, row_width, to - GPB_GROUP), row_width);
+	for (i = from; i + GPB_GROUP < to; i += GPB_GROUP)
+	{
+		blocks = group_blocks(gpb_page_row(page, row_width, i), row_width);
+		low = _mm256_min_epu32(low, blocks);
+		high = _mm256_max_epu32(high, blocks);
+	}
+	*least = group_least(low);
+	*most = ~group_least(_mm256_xor_si256(high, _mm256_set1_epi32(-1)));
+}
+
+static const GpbVisibleEntries entries_avx2 = {"AVX2", all_avx2, each_avx2, blocks_avx2};
 #endif							/* x86-64 */
 
 /* ---- the choice ---- */
@@ -484,4 +526,10 @@ gpb_visible_entries(const GpbVisibilityPages *pages, const void *page, int row_w
 					int from, int to, uint8 *visible)
 {
 	return choose_entries()->each(pages, page, row_width, from, to, visible);
+}
+
+void
+gpb_entry_blocks(const char *page, int row_width, int from, int to, uint32 *least, uint32 *most)
+{
+	choose_entries()->blocks(page, row_width, from, to, least, most);
 }

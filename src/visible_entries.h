@@ -66,6 +66,12 @@ extern bool gpb_all_entries_visible(const GpbVisibilityPages *pages, const void 
 extern int	gpb_visible_entries(const GpbVisibilityPages *pages, const void *page, int row_width,
 								int from, int to, uint8 *visible);
 
+/*
+ * The least and the greatest heap block to which entries [from, to) of a leaf lead; from < to.
+ */
+extern void gpb_entry_blocks(const char *page, int row_width, int from, int to, uint32 *least,
+							 uint32 *most);
+
 /* The name of the form in use: "AVX2" or "plain". */
 extern const char *gpb_visible_entries_name(void);
 

@@ -17,6 +17,7 @@
 #include "index/index.h"
 #include "mirror/mirror.h"
 #include "engine/batch_engine.h"
+#include "engine/cell_counts.h"
 
 /* Fewer keys than this are not worth a request for their leaves, unless the caller asks for one */
 #define GPB_INNER_LEAST_KEYS	16384
@@ -317,6 +318,28 @@ batch_complete_answers(GpbBatch *batch)
 		gpb_answer_normalize(&batch->format, gpb_batch_answer(batch, i));
 }
 
+/* Add up all entries of a run that has begun, and count what cells did for it. */
+static void
+batch_run_aggregate(GpbBatch *batch)
+{
+	const GpbBatchCounters *counters = &batch->counters;
+	uint64		passed = counters->cells;
+	uint64		recorded = counters->cells_recorded;
+	uint64		unseen = counters->cell_misses[GPB_CELL_UNSEEN];
+
+	batch_aggregate_all(batch);
+	if (gpb_batch_program_widen(batch))
+	{
+		batch_forget_aggregate(batch);
+		batch_begin_run(batch);
+		batch_aggregate_all(batch);
+	}
+	batch_complete_answers(batch);
+	gpb_cell_counts_add(RelationGetRelid(batch->index), counters->cells - passed,
+						counters->cells_recorded - recorded,
+						counters->cell_misses[GPB_CELL_UNSEEN] - unseen);
+}
+
 void
 gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 {
@@ -340,16 +363,7 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	if (batch->engine != &gpb_batch_scan)
 		pgstat_count_index_scan(batch->index);
 	if (!batch->program.list_entries)
-	{
-		batch_aggregate_all(batch);
-		if (gpb_batch_program_widen(batch))
-		{
-			batch_forget_aggregate(batch);
-			batch_begin_run(batch);
-			batch_aggregate_all(batch);
-		}
-		batch_complete_answers(batch);
-	}
+		batch_run_aggregate(batch);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -414,6 +428,8 @@ gpb_batch_counters(const GpbBatch *batch)
 void
 gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more)
 {
+	int			i;
+
 	if (counters->runs == 0)
 	{
 		counters->engine = more->engine;
@@ -425,6 +441,12 @@ gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more)
 	counters->heap_fetches += more->heap_fetches;
 	counters->heap_pages += more->heap_pages;
 	counters->settled_pages += more->settled_pages;
+	counters->cells += more->cells;
+	counters->cells_recorded += more->cells_recorded;
+	for (i = 0; i < GPB_CELL_MISSES; i++)
+		counters->cell_misses[i] += more->cell_misses[i];
+	if (more->no_cells != NULL)
+		counters->no_cells = more->no_cells;
 	counters->walk.leaves += more->walk.leaves;
 	counters->requests += more->requests;
 	counters->unclean += more->unclean;

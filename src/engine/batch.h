@@ -30,6 +30,7 @@
 #include "utils/snapshot.h"
 
 #include "engine/cost.h"
+#include "engine/leaf_cells.h"
 #include "index/walk.h"
 #include "ranges.h"
 
@@ -58,6 +59,10 @@ typedef struct GpbBatchCounters
 	uint64		heap_fetches;	/* entries checked in the heap */
 	uint64		heap_pages;		/* heap pages that were read for that, by whole pages */
 	uint64		settled_pages;	/* looks at heap pages that were found settled (settled_pages.h) */
+	uint64		cells;			/* leaves that the CPU passed by, by their cells (leaf_cells.h) */
+	uint64		cells_recorded; /* leaves that it recorded */
+	uint64		cell_misses[GPB_CELL_MISSES];	/* leaves that it could not pass by, by reason */
+	const char *no_cells;		/* why cells were not asked at all, or NULL */
 	uint64		matches;		/* entries aggregated or listed */
 	uint64		requests;		/* requests sent to the device */
 	uint64		unclean;		/* pieces of ranges that the device left to the CPU */

@@ -14,16 +14,22 @@
  * hand, the device about all blocks where entries may be, or, if these are too many, about none
  * (engine_price.h).  How many of the entries are on such pages a sample tells.
  *
+ * Leaves that the CPU can pass by, since their cells hold (rule M14), cost it next to nothing.
+ * Cells may not be there, or not hold, so some are tried, where that can decide (cells_sample.h).
+ *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
 #include "access/visibilitymap.h"
 #include "storage/bufmgr.h"
+#include "utils/rel.h"
 
 #include "index/index.h"
 #include "mirror/mirror.h"
 #include "engine/batch_engine.h"
+#include "engine/cell_counts.h"
+#include "engine/cells_sample.h"
 #include "engine/heap_window.h"
 #include "engine/settled_pages.h"
 
@@ -126,6 +132,62 @@ gain_with_pages(const GpbBatch *batch, GpbBatchShape *run, GpbEngineChoice *choi
 	return gpb_device_gain(run);
 }
 
+/*
+ * Correct what the CPU pays more for the run by the leaves that it can pass by.  Nothing is looked
+ * at if these can't make it less than "fixed", or if "most" is paid even where all are passed by.
+ */
+static double
+gain_with_cells(const GpbBatch *batch, GpbBatchShape *run, double fixed, double most,
+				GpbEngineChoice *choice)
+{
+	double		gain = gpb_device_gain(run);
+	double		least;
+	GpbCellsSample sample;
+	uint32		tried;
+
+	run->leaf = gpb_entries_per_leaf(batch->index, &batch->program.layout);
+	run->passed = 1.0;
+	least = gpb_device_gain(run);
+	run->passed = 0.0;
+	if (gain < fixed || least >= most)
+		return gain;
+	sample = gpb_cells_sample(batch);
+	tried = sample.passed + sample.absent + sample.unseen;
+	if (tried == 0)
+		return gain;
+	run->passed = (double) sample.passed / tried;
+	choice->saw_cells = true;
+	choice->passed = run->passed;
+	choice->absent = (double) sample.absent / tried;
+	if (sample.passed > tried / 4)
+		gpb_cells_were_used(RelationGetRelid(batch->index));
+	return gpb_device_gain(run);
+}
+
+/*
+ * Is the CPU to answer a run that the device would answer the sooner, by "gain" against "fixed", so
+ * that it records leaves, and later runs need neither the device nor these leaves?
+ */
+static bool
+recording_pays(const GpbBatch *batch, const GpbBatchShape *run, double gain, double fixed,
+			   GpbEngineChoice *choice)
+{
+	GpbBatchShape later = *run;
+	double		saving;
+
+	if (choice->absent <= 0)
+		return false;
+	later.passed += choice->absent;
+	saving = fixed - gpb_device_gain(&later);
+	/* To record a leaf takes about as long as to add it up. */
+	if (saving <= 0 ||
+		!gpb_cells_recording_pays(RelationGetRelid(batch->index), saving, gain - fixed +
+								  choice->absent * run->entries * run->entry_gain))
+		return false;
+	choice->records = true;
+	return true;
+}
+
 /* Is the device the sooner?  What was looked at to decide is filled in. */
 static bool
 choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
@@ -153,9 +215,10 @@ choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 		gain = gpb_device_gain(&run);
 		if (gain >= fixed)
 			gain = gain_with_pages(batch, &run, choice);
+		gain = gain_with_cells(batch, &run, fixed, most, choice);
 	}
-	if (gain < fixed || gain >= most)
-		return gain >= most;
+	if (gain < fixed || (gain >= most && choice->absent <= 0))
+		return gain >= fixed;
 	choice->saw_requests = true;
 	choice->requests = gpb_mirror_load();
 	fixed += gpb_batch_setup_cost * GPB_REQUEST_DELAY * choice->requests;
@@ -164,7 +227,7 @@ choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 	choice->saw_blocks = true;
 	choice->blocks = gpb_mirror_changed(batch->index, GPB_CHOICE_BLOCKS);
 	fixed += gpb_batch_setup_cost * GPB_BLOCK_DELAY * choice->blocks;
-	return gain >= fixed;
+	return gain >= fixed && !recording_pays(batch, &run, gain, fixed, choice);
 }
 
 bool

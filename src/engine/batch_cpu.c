@@ -24,7 +24,7 @@
 #include "hold.h"
 #include "large_array.h"
 #include "index/walk.h"
-#include "engine/batch_engine.h"
+#include "engine/batch_cells.h"
 #include "engine/judged_leaf.h"
 #include "engine/heap_spans.h"
 
@@ -58,6 +58,7 @@ struct GpbCpuAnswer
 	bool		settled_begun;	/* not before a heap page is met that is not all-visible */
 	bool		expect_settled; /* were all of the last leaf settled, all rows seen? */
 	GpbJudgedLeaf *judged;		/* NULL if the program does not judge */
+	GpbCellReader cells;
 
 	/* Ranges [next, end) have not been sorted yet */
 	uint32		next;
@@ -138,6 +139,10 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 	cpu->next = first;
 	cpu->end = end;
 	cpu->portion = portion;
+	if (!batch->program.list_entries)
+		gpb_cells_begin(&cpu->cells, batch->heap, batch->index, batch->snapshot, &batch->program,
+						&batch->format);
+	batch->counters.no_cells = cpu->cells.why_not;
 	if (batch->form == GPB_RANGE_BOUNDS)
 		cpu->bounds = gpb_alloc_array(CurrentMemoryContext,
 									  sizeof(GpbPiece) * portion);
@@ -304,6 +309,16 @@ prefetch_rows(const char *page, int row_width, int from, int to)
 }
 
 /*
+ * The leaf to which the walk will go next, if it is known, and if its rows are likely to be read:
+ * it may be passed by, as those before it were.
+ */
+static inline const char *
+batch_next_page(const GpbCpuAnswer *cpu)
+{
+	return cpu->cells.passing ? NULL : gpb_walk_next_page(cpu->walk);
+}
+
+/*
  * Prefetch the rows of the leaf to which the walk will go next, if it is known: those of a full
  * leaf.
  */
@@ -311,7 +326,7 @@ static void
 batch_prefetch_next(const GpbBatch *batch, const GpbCpuAnswer *cpu)
 {
 	const GpbLayout *layout = &batch->program.layout;
-	const char *next = gpb_walk_next_page(cpu->walk);
+	const char *next = batch_next_page(cpu);
 
 	/* Of the rows of a leaf with runs, which may take half as much more, these are the first. */
 	if (next != NULL)
@@ -360,7 +375,7 @@ batch_stretch(const GpbCpuAnswer *cpu, int from, int to, int *first, int *end)
 static bool
 batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 {
-	const char *next = gpb_walk_next_page(cpu->walk);
+	const char *next = batch_next_page(cpu);
 	int			first;
 	int			end;
 	int			i;
@@ -543,8 +558,9 @@ batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
  * while no entry can leave or enter the leaf.
  */
 static bool
-batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int entries)
+batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries)
 {
+	const char *page = BufferGetPage(buffer);
 	int			row_width = gpb_page_row_width(page);
 	bool		list = batch->program.list_entries;
 
@@ -564,7 +580,8 @@ batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int en
 		batch_evaluate_hits(batch, cpu, page);
 	else
 	{
-		batch_aggregate_hits(batch, cpu, page);
+		if (!gpb_batch_record_leaf(batch, &cpu->cells, buffer, cpu->hits, cpu->nhits))
+			batch_aggregate_hits(batch, cpu, page);
 		batch->counters.matches += entries;
 	}
 	cpu->nhits = 0;
@@ -610,6 +627,15 @@ batch_copy_hits(const GpbBatch *batch, GpbCpuAnswer *cpu, const char *page, int 
 	}
 }
 
+/* Begin to look up settled pages, if that was not done. */
+static void
+batch_begin_settled(GpbBatch *batch, GpbCpuAnswer *cpu)
+{
+	if (!cpu->settled_begun)
+		gpb_settled_begin(&cpu->settled, batch->heap, batch->snapshot);
+	cpu->settled_begun = true;
+}
+
 /*
  * Read the visibility map for the entries that were copied, and the settled pages where it shows
  * nothing.  The leaf is pinned.  Returns the number of spans whose entries are still unknown; they
@@ -627,9 +653,7 @@ batch_read_visibility(GpbBatch *batch, GpbCpuAnswer *cpu, int count)
 	n = gpb_spans_visible(cpu->visibility, copy, row_width, cpu->spans, n, cpu->visible);
 	if (n == 0)
 		return 0;
-	if (!cpu->settled_begun)
-		gpb_settled_begin(&cpu->settled, batch->heap, batch->snapshot);
-	cpu->settled_begun = true;
+	batch_begin_settled(batch, cpu);
 	if (!cpu->settled.eligible)
 		return n;
 	hits = cpu->settled.hits;
@@ -806,10 +830,32 @@ batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 	if (cpu->judged != NULL && (entries > 0 || cpu->more))
 		entries = gpb_judge_hits(batch->listing, cpu->judged, page, cpu->hits, cpu->nhits,
 								 cpu->more);
-	if ((entries == 0 && !cpu->more) || batch_leaf_in_place(batch, cpu, page, entries))
+	if ((entries == 0 && !cpu->more) || batch_leaf_in_place(batch, cpu, buffer, entries))
 		UnlockReleaseBuffer(buffer);
 	else
 		batch_leaf_copied(batch, cpu, buffer, entries);
+}
+
+/*
+ * Pass by the leaves to which the walk would go next, as far as their cells hold (rule M14).  No
+ * leaf is locked or pinned.
+ */
+static inline void
+batch_pass_leaves(GpbBatch *batch, GpbCpuAnswer *cpu)
+{
+	GpbWalkLink at;
+
+	if (!cpu->cells.eligible)
+		return;
+	if (gpb_cells_pause(&cpu->cells))
+	{
+		batch->counters.cell_misses[GPB_CELL_UNSEEN]++;
+		return;
+	}
+	if (!gpb_walk_link(cpu->walk, &at))
+		return;
+	batch_begin_settled(batch, cpu);
+	gpb_batch_pass_leaves(batch, &cpu->cells, cpu->walk, &at, cpu->visibility, &cpu->settled);
 }
 
 /*
@@ -830,6 +876,7 @@ batch_walk(GpbBatch *batch, GpbCpuAnswer *cpu)
 		/* So many groups are not moved while the leaf is locked. */
 		if (batch->groups != NULL)
 			gpb_groups_reserve(batch->groups, GPB_IN_PLACE_ENTRIES + GPB_STRIP);
+		batch_pass_leaves(batch, cpu);
 		if (gpb_walk_leaf(cpu->walk, &buffer))
 			batch_leaf(batch, cpu, buffer);
 		else if (!batch_next_walk(batch, cpu))

@@ -53,9 +53,13 @@ typedef struct GpbEngineChoice
 	bool		saw_entries;	/* looked at: entries; requests; blocks */
 	bool		saw_requests;
 	bool		saw_blocks;
+	bool		saw_cells;		/* likewise: passed, absent */
+	bool		records;		/* is it the CPU's so that it records leaves for later runs? */
 	double		entries;		/* about how many entries the ranges have */
 	double		looks;			/* heap pages that a device would have to look at; 0: none, or
 								 * they are too many, and none would be */
+	double		passed;			/* the part of the leaves that cells let the CPU pass by */
+	double		absent;			/* the part of which it has no cells that would do */
 	int			requests;		/* requests that the service had then */
 	int			blocks;			/* blocks that a refresh would have had to copy first; no more than
 								 * GPB_CHOICE_BLOCKS are counted */

@@ -32,6 +32,11 @@
 #define GPB_LONE_VISIT_COST		0.075
 
 /*
+ * A leaf that the CPU passes by, since its cell holds (rule M14): 40 ns, whatever it has.
+ */
+#define GPB_CELL_COST			0.01
+
+/*
  * A device's visibility bits need a look at each block of the heap, where the ranges' entries may
  * be, that is not all-visible.  So many are looked at, for each entry and in any case; of more
  * blocks none is, and all entries there are left to heap visits.
@@ -48,7 +53,19 @@ typedef struct GpbBatchShape
 	double		unmarked;		/* the part of the entries on pages that are not all-visible */
 	double		settled;		/* the part on those of them that are settled */
 	double		blocks;			/* heap blocks where the entries may be */
+	double		leaf;			/* entries of a leaf */
+	double		passed;			/* the part of the leaves that cells let the CPU pass by, of those
+								 * that are of one range as a whole */
 } GpbBatchShape;
+
+/* The entries of leaves that the CPU would pass by: none where a range begins or ends. */
+static inline double
+gpb_batch_passed_entries(const GpbBatchShape *run)
+{
+	double		whole = run->entries - run->ranges * run->leaf;
+
+	return whole > 0 ? whole * run->passed : 0;
+}
 
 /* The heap pages that a device's run looks at; 0 if these are too many */
 static inline double
@@ -64,19 +81,24 @@ gpb_batch_looks(const GpbBatchShape *run)
  *
  * Entries whose pages are neither all-visible nor settled are visited in the heap by both engines,
  * so they count for neither; nor do their pages, for the device tries a few blocks before it looks
- * at many.  About settled pages the CPU asks once an entry at most, while it has the entry at hand.
- * The device asks about all blocks where entries may be, however few of them have one.
+ * at many.  About settled pages the CPU asks once an entry at most, while it has the entry at hand;
+ * for a leaf that it passes by that is in the leaf's price.  The device asks about all blocks where
+ * entries may be, however few of them have one.
  */
 static inline double
 gpb_device_gain(const GpbBatchShape *run)
 {
-	double		gain = run->ranges * GPB_RANGE_GAIN + run->entries * run->entry_gain;
+	double		passed = gpb_batch_passed_entries(run);
+	double		read = run->entries - passed;
+	double		gain = run->ranges * GPB_RANGE_GAIN + read * run->entry_gain;
 	double		settled = run->entries * run->settled;
 	double		looks = gpb_batch_looks(run);
 
+	if (passed > 0)
+		gain += passed / run->leaf * GPB_CELL_COST;
 	if (settled <= 0)
 		return gain;
-	gain += settled * GPB_LOOK_COST;
+	gain += read * run->settled * GPB_LOOK_COST;
 	return gain - (looks > 0 ? looks * GPB_LOOK_COST : settled * GPB_LONE_VISIT_COST);
 }
 

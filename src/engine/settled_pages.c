@@ -31,6 +31,7 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
+#include "engine/page_look.h"
 #include "engine/settled_pages.h"
 #include "engine/visibility.h"
 #include "hold.h"
@@ -266,66 +267,16 @@ gpb_settled_prefetch_page(const GpbSettledReader *reader, BlockNumber block)
 }
 
 /*
- * The bits of a content lock's state that stand for a writer: from bit 18 on, above the number of
- * readers, and below the flags.
- */
-#define CONTENT_LOCK_WRITER	0x0FFC0000
-
-static inline bool
-page_shows_lsn(const volatile PageXLogRecPtr *shown, XLogRecPtr lsn)
-{
-	return shown->xlogid == (uint32) (lsn >> 32) && shown->xrecoff == (uint32) lsn;
-}
-
-/*
- * Has the page in this buffer, whose header lock is held, the LSN "lsn" at some moment of the call?
- * The content lock is not taken, so a writer may be at work.
- *
- * A writer stores the two words of an LSN one after the other, so a single look at them could find
- * one word of an LSN and one of another.  Between two looks there is one at the content lock.  If
- * that finds no writer, the page has a whole LSN V then.  Say that V is not "lsn", but both looks
- * show "lsn".  What writers set never falls, and those who write hints hold the header lock; so by
- * the second look V has the high word of "lsn".  If a writer was between his two stores at the
- * first look, his LSN is V or one before it, so both of his LSNs had that high word, and the low
- * word that was read is that of one of them, whole.  So the page had "lsn" at the first look.
- */
-static inline bool
-page_has_lsn(BufferDesc *desc, XLogRecPtr lsn)
-{
-	Page		page = BufferGetPage(BufferDescriptorGetBuffer(desc));
-	const volatile PageXLogRecPtr *shown = &((PageHeader) page)->pd_lsn;
-	LWLock	   *content_lock = BufferDescriptorGetContentLock(desc);
-
-	if (!page_shows_lsn(shown, lsn))
-		return false;
-	GPB_STEP("settled-between-looks");
-	pg_read_barrier();
-	if ((pg_atomic_read_u32(&content_lock->state) & CONTENT_LOCK_WRITER) != 0)
-		return false;
-	pg_read_barrier();
-	return page_shows_lsn(shown, lsn);
-}
-
-/*
  * Is the page in its buffer still, with the LSN that the cell names?
  *
- * The header lock keeps the buffer from getting another page.  It does not keep writers out.  One
- * who has changed the page, but not its LSN yet, is of a transaction that the snapshot does not see
- * as ended, or replays a record of one, or prunes, freezes or locks rows; so what the cell says is
- * still right for the snapshot.
+ * One who has changed the page, but not its LSN yet, is of a transaction that the snapshot does not
+ * see as ended, or replays a record of one, or prunes, freezes or locks rows; so what the cell says
+ * is still right for the snapshot.
  */
 static inline bool
 page_unchanged(const SettledCell *cell, const RelFileNode *file)
 {
-	BufferDesc *desc = GetBufferDescriptor(cell->buffer - 1);
-	uint32		state = LockBufHdr(desc);
-	bool		unchanged = (state & BM_VALID) != 0 &&
-		desc->tag.blockNum == cell->block && desc->tag.forkNum == MAIN_FORKNUM &&
-		BufTagMatchesRelFileLocator(&desc->tag, file) &&
-		page_has_lsn(desc, cell->lsn);
-
-	UnlockBufHdr(desc, state);
-	return unchanged;
+	return gpb_page_look(cell->buffer, file, cell->block, cell->lsn, false);
 }
 
 bool

@@ -9,6 +9,7 @@
 
 #include "access/visibilitymap.h"
 #include "access/xact.h"
+#include "port/pg_bitutils.h"
 #include "storage/bufmgr.h"
 #include "utils/snapmgr.h"
 
@@ -99,6 +100,48 @@ gpb_visibility_all_pinned(const GpbVisibility *visibility, const char *page,
 						  int row_width, int from, int to, const char *next)
 {
 	return gpb_all_entries_visible(&visibility->pages, page, row_width, from, to, next);
+}
+
+/* The first block of [first, last] without its bit among those of one map page, or last + 1 */
+static uint32
+first_unmarked_of_page(const uint8 *bits, uint32 first, uint32 last)
+{
+	const volatile uint64 *words = (const volatile uint64 *) bits;
+	const uint32 blocks = 64 / BITS_PER_HEAPBLOCK;
+	uint32		at = first;
+
+	while (at <= last)
+	{
+		uint64		missing = ~words[at / blocks] & UINT64CONST(0x5555555555555555);
+
+		missing >>= at % blocks * BITS_PER_HEAPBLOCK;
+		if (missing != 0)
+			return Min(at + pg_rightmost_one_pos64(missing) / BITS_PER_HEAPBLOCK, last + 1);
+		at = at / blocks * blocks + blocks;
+	}
+	return last + 1;
+}
+
+uint64
+gpb_visibility_first_unmarked(GpbVisibility *visibility, BlockNumber first, BlockNumber last)
+{
+	uint64		block = first;
+
+	while (block <= last)
+	{
+		uint32		page = (uint32) (block / GPB_VM_PAGE_BLOCKS);
+		int			slot = page % GPB_VM_SLOTS;
+		uint64		begin = (uint64) page * GPB_VM_PAGE_BLOCKS;
+		uint64		end = Min(begin + GPB_VM_PAGE_BLOCKS - 1, last);
+
+		if (visibility->pages.tag[slot] != page + 1)
+			visibility_pin(visibility, (BlockNumber) block);
+		block = begin + first_unmarked_of_page(visibility->pages.bits[slot],
+											   (uint32) (block - begin), (uint32) (end - begin));
+		if (block <= end)
+			break;
+	}
+	return block;
 }
 
 bool

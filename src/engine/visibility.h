@@ -44,6 +44,13 @@ extern bool gpb_visibility_all_pinned(const GpbVisibility *visibility, const cha
 									  int row_width, int from, int to, const char *next);
 
 /*
+ * The first heap block of [first, last] that the map does not show all-visible; beyond "last" if it
+ * shows all of them so.  This may read pages of the map, so no lock may be held.
+ */
+extern uint64 gpb_visibility_first_unmarked(GpbVisibility *visibility, BlockNumber first,
+											BlockNumber last);
+
+/*
  * Must core decide on visibility?  It must under SERIALIZABLE, where it takes predicate locks; with
  * old_snapshot_threshold, where rows may go that a snapshot can see; and for snapshots other than
  * plain MVCC ones, to which the visibility map says nothing (rules M5 and M8).

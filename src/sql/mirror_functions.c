@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * mirror_functions.c
- *	  SQL functions that show and manage mirrors.
+ *	  SQL functions that show and manage mirrors, and show counters.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
+#include "engine/cell_counts.h"
 #include "index/index.h"
 #include "mirror/status.h"
 
@@ -24,6 +25,7 @@ PG_FUNCTION_INFO_V1(gpubtree_mirrors);
 PG_FUNCTION_INFO_V1(gpubtree_device);
 PG_FUNCTION_INFO_V1(gpubtree_batches);
 PG_FUNCTION_INFO_V1(gpubtree_refresher);
+PG_FUNCTION_INFO_V1(gpubtree_leaf_cells);
 PG_FUNCTION_INFO_V1(gpubtree_stat_reset);
 
 /*
@@ -235,10 +237,37 @@ gpubtree_refresher(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* gpubtree_stat_reset(): set all counters of gpubtree_device and gpubtree_batches to zero. */
+/* gpubtree_leaf_cells(): one row for each index of any database for which cells did anything. */
+Datum
+gpubtree_leaf_cells(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	int			place;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (place = 0; place < gpb_cell_counts_places(); place++)
+	{
+		GpbCellCounts counts;
+		Datum		values[5];
+		bool		nulls[5] = {false};
+
+		if (!gpb_cell_counts_get(place, &counts))
+			continue;
+		values[0] = ObjectIdGetDatum(counts.database);
+		values[1] = ObjectIdGetDatum(counts.index);
+		values[2] = Int64GetDatum((int64) counts.passed);
+		values[3] = Int64GetDatum((int64) counts.recorded);
+		values[4] = Int64GetDatum((int64) counts.unseen);
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+/* gpubtree_stat_reset(): set all counters of the views of counters to zero. */
 Datum
 gpubtree_stat_reset(PG_FUNCTION_ARGS)
 {
 	gpb_statistics_reset();
+	gpb_cell_counts_reset();
 	PG_RETURN_VOID();
 }

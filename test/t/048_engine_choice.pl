@@ -1,10 +1,12 @@
 # The engine is chosen at each run: by how many entries the ranges have, which the tree tells; by
-# the requests that the service has already; and by the blocks that a refresh would copy first.
+# what cells let the CPU pass by (engine/cells_sample.c); by the requests that the service has
+# already; and by the blocks that a refresh would copy first.
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('choice');
+# Cells are of logged tables, and of leaves in shared buffers.
+my $node = gpb_node('choice', allows_streaming => 1, settings => "shared_buffers = '128MB'\n");
 gpb_wait_for_service($node);
 # Where blocks are refreshed in the background, the blocks that a query finds changed are not known.
 $node->append_conf('postgresql.conf', 'gpubtree.background_refresh = off'), $node->reload
@@ -24,7 +26,8 @@ SQL
 my $session = $node->background_psql('postgres');
 $session->query_safe($_) for (
 	'PREPARE q(bigint, bigint) AS SELECT count(*), sum(v) FROM t WHERE k >= $1 AND k < $2',
-	'SET plan_cache_mode = force_generic_plan', 'SET enable_seqscan = off', 'SET gpubtree.setup_cost = 0');
+	'SET plan_cache_mode = force_generic_plan', 'SET enable_seqscan = off', 'SET gpubtree.setup_cost = 0',
+	'SET gpubtree.enable_leaf_cache = off', 'SET gpubtree.enable_page_cache = off');
 
 # Run the prepared query over [from, to): the engine, what it was chosen by, and the entries found.
 sub run_query
@@ -75,6 +78,81 @@ SELECT sum(n) FROM generate_series(1, 96) g CROSS JOIN LATERAL
 SQL
 is(gpb_engine($node, sprintf($lateral, 20), undef), 'CPU', 'many narrow ranges');
 is(gpb_engine($node, sprintf($lateral, 900), undef), 'host device', 'many wide ones');
+
+# ---- cells of leaves ----
+
+# Rows in the order of the keys: their cells hold unless some row among theirs may not be seen.
+$node->safe_psql('postgres', <<SQL);
+CREATE TABLE o WITH (autovacuum_enabled = off) AS SELECT i::bigint AS k, i % 100 AS v FROM generate_series(1, $rows) i;
+CREATE INDEX o_k ON o USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE o;
+SELECT gpubtree_refresh('o_k');
+SELECT gpubtree_stat_reset();
+SQL
+
+# Explain an aggregate over o in this range of keys, with these settings: the whole text.
+sub explain_ordered
+{
+	my ($from, $to, %settings) = @_;
+	my $set = join('', map { "SET $_ = $settings{$_};\n" } sort keys %settings);
+	my $format = delete $settings{format} // 'text';
+
+	$set =~ s/SET format.*\n//;
+	return $node->safe_psql('postgres', <<SQL);
+SET enable_seqscan = off;
+$set
+EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT $format)
+	SELECT count(*), sum(v) FROM o WHERE k >= $from AND k < $to;
+SQL
+}
+
+# The row of the view of counters for an index, or nothing
+sub cell_counts
+{
+	return $node->safe_psql('postgres',
+		"SELECT leaves_passed, leaves_recorded, leaves_unseen FROM gpubtree_leaf_cells WHERE index = '$_[0]'::regclass");
+}
+
+my $plan = explain_ordered(1000, 41_000);
+like($plan, qr/Engine: host device\n.*entries, 0 % of the leaves by cells, 0 requests before it/, 'no cells: the device');
+like(explain_ordered(1000, 41_000, 'gpubtree.enable_leaf_cache' => 'off'), qr/Engine Choice: about \d+ entries, 0 requests/,
+	'off: they are not looked at');
+is(cell_counts('o_k'), '', 'and nothing is counted');
+
+# What the device takes longer than cells would comes to the price of recording.
+my $asked = 1;
+$asked++ until ($plan = explain_ordered(1000, 41_000)) =~ /Engine: CPU/ || $asked > 20;
+like($plan, qr/others to be recorded/, 'but soon enough the CPU records leaves');
+cmp_ok($asked, '>', 1, 'which is not at once');
+explain_ordered(1000, 41_000, 'gpubtree.enable_device' => 'off') for 1 .. 3;
+$plan = explain_ordered(1000, 41_000);
+like($plan, qr/Engine: CPU\n.*100 % of the leaves by cells$/m, 'then they are passed by');
+my ($passed) = $plan =~ /Leaves Passed by Cells: (\d+)/;
+my ($visited) = $plan =~ /Leaves Done by CPU: (\d+)/;
+cmp_ok($passed, '>=', 50 * $visited, 'all but where the range begins and ends');
+unlike($plan, qr/Leaves Not Passed/, 'no reason is shown');
+like(cell_counts('o_k'), qr/^[1-9]\d+\|[1-9]\d+\|0$/, 'this is counted');
+
+# A plan of the same range from elsewhere on, where there are no cells, is the device's.
+like(explain_ordered(1000, 399_000), qr/Engine: host device\n/, 'cells at the beginning alone: the device');
+
+# One row of each heap page is not visible to all.
+$node->safe_psql('postgres', 'UPDATE o SET v = v + 1 WHERE k % 100 = 1 AND k < 41000');
+my %cpu = ('gpubtree.enable_device' => 'off', 'gpubtree.enable_page_cache' => 'off');
+explain_ordered(1000, 41_000, %cpu) for 1 .. 3;
+like(explain_ordered(1000, 41_000, %cpu), qr/Leaves Not Passed: .*\d+ with rows not known to be visible/, 'why: the rows');
+like(explain_ordered(1000, 41_000, %cpu, format => 'json'), qr/"Leaves Not Passed": "/, 'likewise in JSON');
+cmp_ok((split /\|/, cell_counts('o_k'))[2], '>', 0, 'such leaves are counted');
+like(explain_ordered(200_000, 240_000, %cpu), qr/Leaves Not Passed: \d+ not recorded yet or with dead rows/, 'why: no cells');
+unlike(explain_ordered(200_000, 240_000, 'gpubtree.enable_leaf_cache' => 'off', %cpu), qr/Leaves Not Passed/,
+	'with the setting off there is no reason');
+like($node->safe_psql('postgres', <<'SQL'), qr/Leaves Not Passed: the query has filters, groups or expressions/, 'why: the query');
+SET enable_seqscan = off; SET gpubtree.enable_device = off;
+EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF)
+	SELECT v, count(*) FROM o WHERE k BETWEEN 1000 AND 41000 GROUP BY v;
+SQL
+$node->safe_psql('postgres', 'SELECT gpubtree_stat_reset()');
+is(cell_counts('o_k'), '', 'a reset forgets the counters');
 
 # ---- changed blocks ----
 

@@ -34,6 +34,46 @@ vacuumed(double ranges, double entries)
 		.blocks = 1e6};
 }
 
+/* A run of one range of vacuumed pages, this part of whose leaves the CPU can pass by */
+static GpbBatchShape
+by_cells(double entries, double passed)
+{
+	GpbBatchShape run = vacuumed(1, entries);
+
+	run.leaf = 360;
+	run.passed = passed;
+	return run;
+}
+
+/* Cells make the CPU cheaper, the more leaves they let it pass by. */
+static void
+check_cells(void)
+{
+	GpbBatchShape buckets = by_cells(1e6, 1);
+	GpbBatchShape narrow = by_cells(30000, 1);
+	double		passed;
+	bool		descends = true;
+
+	verdict(!on_device(by_cells(500000, 1)), "half a million entries by cells: the CPU");
+	verdict(on_device(by_cells(2e6, 1)), "two millions, when it is idle: the device");
+	verdict(on_device(by_cells(500000, 0.9)), "a tenth of half a million entries is read: the device");
+	verdict(!on_device(by_cells(100000, 0.9)), "a tenth of 100,000 is read: the CPU");
+	buckets.ranges = 100;
+	verdict(gpb_device_gain(&buckets) > gpb_device_gain(&(GpbBatchShape) {.ranges = 1,
+				.entries = 1e6, .entry_gain = GPB_ENTRY_GAIN, .leaf = 360, .passed = 1}),
+			"leaves where ranges begin and end are read");
+	narrow.ranges = 100;
+	verdict(on_device(narrow), "ranges within a leaf: cells are of no use");
+	for (passed = 0; passed < 1; passed += 0.01)
+	{
+		GpbBatchShape less = by_cells(1e6, passed);
+		GpbBatchShape more = by_cells(1e6, passed + 0.01);
+
+		descends &= gpb_device_gain(&more) < gpb_device_gain(&less);
+	}
+	verdict(descends, "each leaf that is passed by makes the CPU cheaper");
+}
+
 int
 main(void)
 {
@@ -79,5 +119,6 @@ main(void)
 			descends &= gpb_device_gain(&more) < gpb_device_gain(&less);
 	}
 	verdict(descends, "each block to look at makes the device dearer");
+	check_cells();
 	return print_sums();
 }

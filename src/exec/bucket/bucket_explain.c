@@ -61,6 +61,8 @@ gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	/* the group of NULL's are with the others, but it is no range of theirs */
 	counters.matches += null.matches;
 	counters.walk.leaves += null.walk.leaves;
+	counters.cells += null.cells;
+	counters.cells_recorded += null.cells_recorded;
 	counters.refreshed_blocks += null.refreshed_blocks;
 	counters.fallbacks += null.fallbacks;
 	counters.widened += null.widened;

@@ -133,12 +133,52 @@ explain_choice(const GpbEngineChoice *choice, ExplainState *es)
 	appendStringInfo(&text, "about %.0f entries", choice->entries);
 	if (choice->looks > 0)
 		appendStringInfo(&text, ", %.0f heap pages to look at", choice->looks);
+	if (choice->saw_cells)
+		appendStringInfo(&text, ", %.0f %% of the leaves by cells", choice->passed * 100.0);
+	if (choice->records)
+		appendStringInfoString(&text, ", others to be recorded");
 	if (choice->saw_requests)
 		appendStringInfo(&text, ", %d requests before it", choice->requests);
 	if (choice->saw_blocks)
 		appendStringInfo(&text, ", %d%s blocks to refresh", choice->blocks,
 						 choice->blocks == GPB_CHOICE_BLOCKS ? " or more" : "");
 	ExplainPropertyText(GPB_LABEL_CHOICE, text.data, es);
+}
+
+/* So many leaves are visited before EXPLAIN says why they were not passed by. */
+#define MANY_LEAVES		16
+
+/* Add "12 not recorded before" and the like to a list, unless the number is 0. */
+static void
+append_misses(StringInfo text, uint64 n, const char *reason)
+{
+	if (n > 0)
+		appendStringInfo(text, "%s" UINT64_FORMAT " %s", text->len > 0 ? ", " : "", n, reason);
+}
+
+/*
+ * Show why the CPU did not pass leaves by, if these are many.  It depends on what others did
+ * before, so only VERBOSE shows it.
+ */
+static void
+explain_not_passed(const GpbBatchCounters *counters, ExplainState *es)
+{
+	const uint64 *misses = counters->cell_misses;
+	uint64		n = misses[GPB_CELL_ABSENT] + misses[GPB_CELL_UNSEEN] +
+		misses[GPB_CELL_YOUNGER] + misses[GPB_CELL_UNHELD];
+	StringInfoData text;
+
+	if (!es->verbose || (n < MANY_LEAVES &&
+						 (counters->no_cells == NULL || counters->walk.leaves < MANY_LEAVES)))
+		return;
+	initStringInfo(&text);
+	append_misses(&text, misses[GPB_CELL_ABSENT], "not recorded yet or with dead rows");
+	append_misses(&text, misses[GPB_CELL_UNSEEN], "with rows not known to be visible");
+	append_misses(&text, misses[GPB_CELL_YOUNGER], "changed meanwhile");
+	append_misses(&text, misses[GPB_CELL_UNHELD], "with values too large or too small");
+	if (counters->no_cells != NULL)
+		appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", counters->no_cells);
+	ExplainPropertyText(GPB_LABEL_NOT_PASSED, text.data, es);
 }
 
 void
@@ -159,6 +199,12 @@ gpb_explain_counters(const char *inputs, const GpbBatchCounters *counters, uint6
 		ExplainPropertyInteger(GPB_LABEL_HEAP_PAGES, NULL, (int64) counters->heap_pages, es);
 	if (counters->settled_pages > 0)
 		ExplainPropertyInteger(GPB_LABEL_SETTLED_PAGES, NULL, (int64) counters->settled_pages, es);
+	if (counters->cells > 0)
+		ExplainPropertyInteger(GPB_LABEL_CELLS, NULL, (int64) counters->cells, es);
+	if (es->verbose && counters->cells_recorded > 0)
+		ExplainPropertyInteger(GPB_LABEL_CELLS_RECORDED, NULL, (int64) counters->cells_recorded,
+							   es);
+	explain_not_passed(counters, es);
 	ExplainPropertyInteger(GPB_LABEL_CPU_LEAVES, NULL, (int64) counters->walk.leaves, es);
 	ExplainPropertyInteger(GPB_LABEL_REFRESHED, NULL, (int64) counters->refreshed_blocks, es);
 	ExplainPropertyInteger(GPB_LABEL_FALLBACKS, NULL, (int64) counters->fallbacks, es);

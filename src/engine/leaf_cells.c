@@ -335,6 +335,8 @@ write_cell(Cell *cell, const Cell *from)
 	if ((version & 1) != 0 ||
 		!pg_atomic_compare_exchange_u32(&cell->head.version, &version, version + 1))
 		return;
+	/* An exchange that is a pair of a load and a store may let later stores pass its own one. */
+	pg_write_barrier();
 	memcpy(cell->bytes + begin, from->bytes + begin, middle - begin);
 	GPB_HOLD("leaf-within-cell");
 	memcpy(cell->bytes + middle, from->bytes + middle, sizeof(Cell) - middle);
@@ -418,6 +420,7 @@ gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index, Snapshot s
 static void
 read_position(GpbCellReader *reader)
 {
+	GPB_HOLD("cells-before-position");
 	reader->upto = RecoveryInProgress() ? GetXLogReplayRecPtr(NULL) : GetXLogInsertRecPtr();
 	/* What is read of heap pages from now on is read after it. */
 	pg_memory_barrier();
@@ -900,6 +903,7 @@ gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total)
 		   (gpb_page_special(page)->flags & GPB_PAGE_HAS_DEAD) == 0);
 	if (XLogRecPtrIsInvalid(lsn) || place == NULL)
 		return false;
+	GPB_HOLD("leaf-within-record");
 	memset(&copy.leaf, 0, sizeof(copy.leaf));
 	copy.leaf.head.buffer = buffer;
 	copy.leaf.head.block = block;

@@ -15,7 +15,7 @@ use GpubtreeTest;
 
 my $node = gpb_node('main', allows_streaming => 1,
 	settings => "autovacuum = off\ngpubtree.device = 'off'\nwal_level = replica\n"
-	  . "shared_buffers = '32MB'\nwal_keep_size = '512MB'\nmax_parallel_workers_per_gather = 0\n");
+	  . "shared_buffers = '32MB'\nwal_keep_size = '512MB'\nallow_in_place_tablespaces = on\nmax_parallel_workers_per_gather = 0\n");
 my @forced = map { "$_ = off" } qw(enable_seqscan enable_indexscan enable_indexonlyscan
   enable_bitmapscan);
 push @forced, 'gpubtree.setup_cost = 0';
@@ -24,15 +24,17 @@ gpb_compare_function($node);
 # Rows in the key's order, or in another one: then each leaf leads to all of the heap.
 sub prepare
 {
-	my ($order, $rows) = @_;
+	my ($order, $rows, $fill, $vacuum) = @_;
 	$rows //= 20000;
+	$fill //= 90;
+	$vacuum //= 'VACUUM t';
 	$node->safe_psql('postgres', <<"SQL");
 DROP TABLE IF EXISTS t;
 CREATE TABLE t (k bigint, v int, f float8, w bigint, n int) WITH (fillfactor = 90);
 INSERT INTO t SELECT i, i % 100, i / 8.0, i::bigint * 1000000007, nullif(i % 7, 3)
 	FROM generate_series(1, $rows) i ORDER BY $order;
-CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, f, w, n);
-VACUUM t;
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, f, w, n) WITH (fillfactor = $fill);
+$vacuum;
 SQL
 }
 
@@ -49,6 +51,14 @@ sub ask
 		"$set BEGIN ISOLATION LEVEL REPEATABLE READ; $sql; SET LOCAL gpubtree.enable_leaf_cache = off; $sql; COMMIT");
 	is($answers[0], $answers[1], $name);
 	return $answers[0];
+}
+
+# The answer that is right
+sub without_cells
+{
+	my ($sql) = @_;
+	return $node->safe_psql('postgres',
+		join('', map { "SET $_;" } @forced) . 'SET gpubtree.enable_leaf_cache = off;' . ($sql // $query));
 }
 
 # How many leaves were passed by
@@ -155,10 +165,7 @@ my $without = ask('without the deleted rows');
 prepare('i');
 ask('recorded') for (1 .. 2);
 sql('DELETE FROM t WHERE k BETWEEN 1000 AND 1500');
-$without = do {
-	my @a = split /\n/, $node->safe_psql('postgres', "SET gpubtree.enable_leaf_cache = off; $query");
-	$a[0];
-};
+$without = without_cells();
 ask_held('rows removed after the map was read do not count', sub {
 	sql('VACUUM (INDEX_CLEANUP on) t');
 }, $without);
@@ -179,13 +186,223 @@ ask_held('what was recorded after the reader began is not taken, though its map 
 prepare('i');
 ask('recorded');
 sql('UPDATE t SET v = v + 1 WHERE k % 50 = 0', 'VACUUM (INDEX_CLEANUP on) t');
-$whole = $node->safe_psql('postgres', "SET gpubtree.enable_leaf_cache = off; $query");
+$whole = without_cells();
 ask_held('a recorder is held within a cell', sub {
 	ask('a cell that is being written is not taken');
 }, $whole, 'leaf-within-cell');
 ask('and then it is') for (1 .. 2);
 
+# ---- a leaf that is being recorded: its entries and its LSN are of one moment ----
+
+prepare('i');
+$whole = without_cells();
+{
+	my $holder = $node->background_psql('postgres');
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $recorder = gpb_start($node, $query, @forced, "gpubtree.hold_point = 'leaf-within-record'");
+	gpb_wait_for_hold($node);
+	# It is the second leaf of the range, or near it.
+	my $writer = gpb_start($node, 'INSERT INTO t SELECT i, 1, 1, 1, 1 FROM generate_series(100, 1500, 20) i',
+		"application_name = 'writer'");
+	gpb_wait_until('the writer waits for the leaf, or has ended', sub {
+		$node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'writer'"
+			. " AND wait_event IS DISTINCT FROM 'BufferContent' AND state = 'active'") == 0 });
+	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+	$holder->quit;
+	is(gpb_finish($recorder), $whole, 'a recorder is held at a leaf');
+	is(gpb_finish($writer), '', 'a writer comes to that leaf');
+}
+sql('VACUUM t');
+ask('the cell is not of the leaf with the new row') for (1 .. 2);
+
+# ---- what a snapshot sees is the reader's affair, not the recorder's ----
+
+prepare('i * 7919 % 20011');
+ask('recorded, in another order') for (1 .. 2);
+$whole = ask('all, in another order');
+ask_held('rows that were deleted after the map was read count, whatever others record', sub {
+	# No leaf changes by that.
+	sql('DELETE FROM t WHERE k % 50 = 3');
+	ask('recorded by others') for (1 .. 4);
+}, $whole);
+
+# ---- a session that asks again has other bits than before ----
+
+prepare('i');
+ask('recorded') for (1 .. 2);
+{
+	my $session = $node->background_psql('postgres');
+	$session->query_safe("SET $_") for @forced;
+	$whole = $session->query_safe($query);
+	sql('DELETE FROM t WHERE k BETWEEN 3000 AND 3100');
+	isnt($session->query_safe($query), $whole, 'a session that asks again reads the map again');
+	is($session->query_safe($query), without_cells(), 'and has what is right');
+	$session->quit;
+}
+
+# ---- the look is at the leaf to which the walk has come ----
+
+# The walk has visited one leaf, and knows the next one by its link.  That one is deleted and comes
+# back, by a split, as another leaf with rows that all see, whose cell is recorded; only then does
+# the reader begin with cells.  By its link it would go on behind the rows between.
+prepare('i', 20000, 100);
+sql('DELETE FROM t WHERE k BETWEEN 150 AND 4000');
+$whole = without_cells();
+my $blocks = sub { $node->safe_psql('postgres', "SELECT pg_relation_size('t_k')") };
+ask_held('a link leads to a leaf that came back elsewhere', sub {
+	sql('VACUUM (INDEX_CLEANUP on) t', 'VACUUM (INDEX_CLEANUP on) t');
+	my $size = $blocks->();
+	sql('INSERT INTO t SELECT i, 1, 1, 1, 1 FROM generate_series(4100, 7200, 70) i');
+	is($blocks->(), $size, 'leaves came back');
+	ask('recorded') for (1 .. 3);
+}, $whole, 'cells-before-position');
+ask('after that') for (1 .. 2);
+
+# ---- between the cells and the looks: splits, deletion of pages, recycling ----
+
+prepare('i');
+ask('recorded') for (1 .. 2);
+$whole = ask('all');
+ask_held('leaves are split between cells and looks', sub {
+	sql('INSERT INTO t SELECT k, 1, 1, 1, 1 FROM generate_series(200, 3000, 3) k');
+	ask('others') for (1 .. 2);
+}, $whole);
+prepare('i');
+ask('recorded') for (1 .. 2);
+sql('DELETE FROM t WHERE k BETWEEN 150 AND 3000');
+$whole = without_cells();
+ask_held('leaves are deleted, and come back, between cells and looks', sub {
+	sql('VACUUM (INDEX_CLEANUP on) t', 'VACUUM (INDEX_CLEANUP on) t');
+	sql('INSERT INTO t SELECT k, 1, 1, 1, 1 FROM generate_series(100, 9000, 5) k');
+	ask('others') for (1 .. 2);
+}, $whole);
+ask('after that') for (1 .. 2);
+
+# ---- ranges that end within leaves, and ranges that overlap ----
+
+for my $edge (150, 700, 1111, 1600, 9000)
+{
+	prepare('i');
+	ask("a range to $edge is recorded", "SELECT count(*), sum(v), sum(w) FROM t WHERE k BETWEEN 100 AND $edge") for (1 .. 2);
+	ask("a range from $edge is recorded", "SELECT count(*), sum(v), sum(w) FROM t WHERE k BETWEEN $edge AND 19000") for (1 .. 2);
+	ask("all, after ranges to and from $edge");
+}
+for my $width (0, 40, 500, 3000, 15000)
+{
+	my $sql = 'SELECT md5(string_agg(s::text, \' \' ORDER BY i)) FROM generate_series(1, 40) i, LATERAL'
+	  . " (SELECT count(*), sum(v), max(w) FROM t WHERE k BETWEEN i * 450 AND i * 450 + $width) s";
+	ask("many ranges of width $width", $sql) for (1 .. 2);
+	$sql =~ s/i \* 450 \+ $width/19000 - i * $width % 7000/;
+	ask("many ranges of width $width, one within the other", $sql) for (1 .. 2);
+}
+
+# ---- a column's cell is of the state of the leaf that the leaf's cell has ----
+
+prepare('i');
+my ($one, $both) = map { "SELECT $_ FROM t WHERE k BETWEEN 100 AND 19900" }
+  ('sum(v)', 'count(*), sum(v), sum(w), max(n), sum(f)');
+ask('columns', $both) for (1 .. 2);
+sql('UPDATE t SET v = v + 7, w = w + 3, f = f + 0.5, n = n + 100 WHERE k % 20 = 3', 'VACUUM (INDEX_CLEANUP on) t');
+ask('one column of the leaves is recorded again', $one) for (1 .. 2);
+cmp_ok(passed($one), '>', 50, 'of that column cells hold');
+ask('the others are not taken', $both) for (1 .. 2);
+# Programs that read columns of equal width, and as much of them, are not one another's.
+for my $columns ('max(v)', 'max(n)', 'min(n)', 'sum(n)', 'sum(v)', 'max(w)', 'max(f)', 'sum(f)', 'sum(w)',
+	'count(n)', 'count(v)', 'sum(k)', 'max(k)', 'sum(v), sum(n)', 'sum(n), sum(v)', 'sum(w), sum(k)')
+{
+	ask("of equal width: $columns", "SELECT $columns FROM t WHERE k BETWEEN 100 AND 19900");
+}
+
+# ---- pages that are settled ----
+
+prepare('i', 20000, 90, '');
+ask('fresh rows') for (1 .. 3);
+cmp_ok(passed(), '>', 50, 'leaves of fresh rows are passed by');
+sql('DELETE FROM t WHERE k % 200 = 9');
+ask('pages that are settled with exceptions') for (1 .. 4);
+sql('UPDATE t SET v = v + 1 WHERE k % 400 = 7');
+ask('fresh rows, updated') for (1 .. 4);
+sql('BEGIN; INSERT INTO t SELECT i * 100, 1, 1, 1, 1 FROM generate_series(1, 190) i; ROLLBACK');
+ask('rows of an aborted transaction') for (1 .. 4);
+
+# ---- own rows, subtransactions, a cursor ----
+
+prepare('i');
+ask('recorded') for (1 .. 2);
+{
+	my $session = $node->background_psql('postgres');
+	my $same = sub {
+		my ($name) = @_;
+		my @answers = map { $session->query_safe("SET gpubtree.enable_leaf_cache = $_; $query") } qw(on off on);
+		is($answers[0], $answers[1], $name);
+		is($answers[2], $answers[1], "$name, again");
+	};
+	$session->query_safe("SET $_") for @forced;
+	$session->query_safe('BEGIN');
+	$session->query_safe('INSERT INTO t SELECT i * 100, 1, 1, 1, 1 FROM generate_series(1, 190) i');
+	$same->('own rows');
+	$session->query_safe('SAVEPOINT a; DELETE FROM t WHERE k % 150 = 0');
+	$same->('own deletions in a subtransaction');
+	ask('others do not see these') for (1 .. 2);
+	my $cursor = 'SELECT i, s FROM generate_series(1, 30) i, LATERAL (SELECT count(*) + 0 * i, sum(v), max(w)'
+	  . ' FROM t WHERE k BETWEEN 100 + 0 * i AND 19900) s';
+	$session->query_safe("DECLARE c CURSOR FOR $cursor");
+	my $first = $session->query_safe('FETCH 1 FROM c') =~ s/^\d+\|//r;
+	$session->query_safe('UPDATE t SET v = v + 1 WHERE k % 300 = 1; DELETE FROM t WHERE k % 300 = 2');
+	sql('DELETE FROM t WHERE k % 300 = 4', 'VACUUM (INDEX_CLEANUP on) t');
+	ask('others change it, too') for (1 .. 2);
+	is(join(' ', map { $session->query_safe('FETCH 1 FROM c') =~ s/^\d+\|//r } (1 .. 20)), join(' ', ($first) x 20),
+		'a cursor shows what it showed first');
+	$same->('own rows, and those of others');
+	$session->query_safe('CLOSE c; ROLLBACK TO a');
+	$same->('a subtransaction is aborted');
+	$session->query_safe('COMMIT');
+	$same->('committed');
+	$session->quit;
+}
+
 # ---- files ----
+
+# A file that is filled anew, moved there and back, rewritten, or copied with its LSNs
+prepare('i');
+ask('recorded') for (1 .. 2);
+sql("CREATE TABLESPACE other LOCATION ''");
+for my $change ('BEGIN; TRUNCATE t; INSERT INTO t SELECT i, 2, 2, 2, 2 FROM generate_series(1, 15000) i; COMMIT', 'VACUUM t',
+	'ALTER INDEX t_k SET TABLESPACE other', 'UPDATE t SET v = v + 1 WHERE k % 500 = 1', 'ALTER INDEX t_k SET TABLESPACE pg_default',
+	'ALTER TABLE t SET TABLESPACE other', 'DELETE FROM t WHERE k % 500 = 2', 'ALTER TABLE t SET TABLESPACE pg_default',
+	'VACUUM FULL t', 'CLUSTER t USING t_k', 'BEGIN; TRUNCATE t; ROLLBACK', 'REINDEX INDEX CONCURRENTLY t_k',
+	'ALTER TABLE t SET UNLOGGED', 'UPDATE t SET v = v + 1 WHERE k % 500 = 3', 'ALTER TABLE t SET LOGGED')
+{
+	sql(split(/; /, $change) > 1 && $change !~ /^BEGIN/ ? split(/; /, $change) : $change);
+	ask($change) for (1 .. 2);
+}
+sql('VACUUM t');
+for my $strategy (qw(file_copy wal_log))
+{
+	my $same = sub {
+		my ($name, $database) = @_;
+		my $sql = "SELECT count(*), sum(v), sum(w) FROM t WHERE k BETWEEN 100 AND 14900";
+		my @answers = split /\n/, $node->safe_psql($database, join('', map { "SET $_;" } @forced)
+			  . "BEGIN ISOLATION LEVEL REPEATABLE READ; $sql; $sql; SET LOCAL gpubtree.enable_leaf_cache = off; $sql; COMMIT");
+		is("@answers[0, 1]", "@answers[2, 2]", "$strategy: $name");
+	};
+	ask('recorded before it is copied') for (1 .. 2);
+	sql("CREATE DATABASE copied TEMPLATE postgres STRATEGY $strategy");
+	$same->('the copy', 'copied');
+	$node->safe_psql('copied', 'UPDATE t SET v = v + 1 WHERE k % 300 = 1');
+	$same->('the copy is changed', 'copied');
+	$same->('the original is not', 'postgres');
+	sql('DELETE FROM t WHERE k % 300 = 2');
+	$same->('the original is changed', 'postgres');
+	$same->('the copy has rows that the original has lost', 'copied');
+	$node->safe_psql('postgres', 'ALTER DATABASE copied SET TABLESPACE other');
+	$same->('the copy has moved', 'copied');
+	$node->safe_psql('copied', 'UPDATE t SET v = v + 1 WHERE k % 300 = 4; VACUUM t');
+	$same->('it is changed', 'copied');
+	$node->safe_psql('postgres', 'ALTER DATABASE copied SET TABLESPACE pg_default');
+	$same->('and moves back', 'copied');
+	sql('DROP DATABASE copied');
+}
 
 prepare('i');
 ask('recorded') for (1 .. 2);
@@ -214,6 +431,38 @@ for my $sql ('SELECT count(*), sum(v) FROM u WHERE a BETWEEN 10 AND 19000',
 {
 	ask($sql, $sql) for (1 .. 3);
 }
+
+# ---- values and keys of other kinds ----
+
+sql(<<'SQL', 'VACUUM w');
+CREATE TABLE w (id uuid, ts timestamptz, d float8, s int2, x numeric(12, 2), i int);
+INSERT INTO w SELECT md5(i::text)::uuid, CASE WHEN i % 9 > 0 THEN timestamptz '2024-01-01' + i * interval '1 minute' END,
+	CASE i % 2500 WHEN 1 THEN 'NaN' WHEN 2 THEN 'Infinity' WHEN 3 THEN '-Infinity' WHEN 4 THEN '-0' WHEN 5 THEN 4.9e-324
+		WHEN 6 THEN 1.7e308 WHEN 7 THEN NULL ELSE (i % 7 - 3) / 8.0 END,
+	nullif(i % 65536 - 32768, -5), i / 100.0, CASE WHEN i % 2 = 0 THEN 2147483647 ELSE -2147483648 END
+	FROM generate_series(1, 12000) i;
+CREATE INDEX w_id ON w USING gpubtree (id) INCLUDE (d, s);
+CREATE INDEX w_ts ON w USING gpubtree (ts DESC NULLS LAST) INCLUDE (x, d, i);
+CREATE INDEX w_s ON w USING gpubtree (s) INCLUDE (i, d);
+SQL
+my %ranges = (id => "id BETWEEN '08000000-0000-0000-0000-000000000000' AND 'f8000000-0000-0000-0000-000000000000'",
+	ts => "ts BETWEEN '2024-01-01 03:00+0' AND '2024-01-08 05:00+0'", s => 's > -32700',
+	'ts IS NULL' => 'ts IS NULL');
+my %columns = (id => [ 'sum(s), max(s)', 'min(d), max(d)', 'sum(d)' ],
+	ts => [ 'sum(x), min(x)', 'sum(i), count(i)', 'min(d), max(d), sum(d), avg(d)', 'min(ts), max(ts)' ],
+	s => [ 'sum(s), min(s)', 'sum(i), min(i)', 'sum(d)', 'min(d), count(d)' ], 'ts IS NULL' => [ 'sum(i)', 'min(d), sum(d)' ]);
+for my $key (sort keys %ranges)
+{
+	for my $columns (@{ $columns{$key} }, join(', ', @{ $columns{$key} }))
+	{
+		my $sql = "SELECT count(*), $columns FROM w WHERE $ranges{$key}";
+		ask("by $key: $columns", $sql) for (1 .. 2);
+		cmp_ok(passed($sql), '>', 3, "by $key, cells are taken: $columns") unless $columns =~ /sum\(d\)/;
+	}
+}
+# Sums of a leaf of more than 64 bits
+sql('UPDATE t SET w = CASE WHEN k % 3 = 0 THEN -9223372036854775807 ELSE 9223372036854775807 END', 'VACUUM (INDEX_CLEANUP on) t');
+ask('sums of more than 64 bits', 'SELECT sum(w), min(w), max(w), count(w) FROM t WHERE k BETWEEN 100 AND 19900') for (1 .. 3);
 
 # ---- a standby, and its promotion ----
 
@@ -258,49 +507,152 @@ $node->restart;
 ask('with none');
 is(passed(), 0, 'no cells');
 
-# ---- beside writers ----
+# ---- other servers: checksums and images for hints, few buffers, a minimal log ----
 
-$node->append_conf('postgresql.conf', "gpubtree.leaf_cache_size = '256kB'\nautovacuum = on\nautovacuum_naptime = 1\nautovacuum_vacuum_scale_factor = 0.01");
+my $main = $node;
+$main->stop;
+$node = gpb_node('checksums', initdb => ['--data-checksums'], settings => "autovacuum = off\ngpubtree.device = 'off'\n"
+	  . "wal_level = replica\nwal_log_hints = on\nshared_buffers = '32MB'\nmax_parallel_workers_per_gather = 0\n");
+gpb_compare_function($node);
+prepare('i');
+ask('checksums') for (1 .. 2);
+cmp_ok(passed(), '>', 50, 'with checksums leaves are passed by');
+for my $round (1 .. 3)
+{
+	sql("DELETE FROM t WHERE k % 100 = $round", 'CHECKPOINT');
+	# An index scan of core hints at the dead entries: images of leaves are logged.
+	$node->safe_psql('postgres', 'SET gpubtree.enable_aggregate = off; SET enable_seqscan = off; SET enable_bitmapscan = off;'
+		  . 'SELECT count(f) FROM t WHERE k BETWEEN 100 AND 19900') for (1 .. 2);
+	ask("hints are logged, round $round") for (1 .. 2);
+	sql('VACUUM (INDEX_CLEANUP on) t') if $round == 2;
+	ask("round $round") for (1 .. 2);
+}
+$node->stop;
+
+# A leaf leaves its buffer to another one, of which the build has logged the image in the same record.
+$node = gpb_node('small', settings => "autovacuum = off\ngpubtree.device = 'off'\nwal_level = replica\n"
+	  . "max_connections = 10\nmax_wal_senders = 0\nshared_buffers = '128kB'\nmax_parallel_workers_per_gather = 0\n");
+gpb_compare_function($node);
+prepare('i', 6000);
+for my $round (1 .. 12)
+{
+	my ($lo, $hi) = (($round * 977) % 4000, ($round * 977) % 4000 + 1500);
+	my $part = "SELECT count(*), sum(v), sum(w) FROM t WHERE k BETWEEN $lo AND $hi";
+	ask("few buffers, round $round", $part) for (1 .. 2);
+	sql("UPDATE t SET v = v + 1 WHERE k BETWEEN $lo AND $hi AND k % 40 = 1");
+	ask("few buffers, updated, round $round", $part) for (1 .. 2);
+}
+$node->stop;
+
+$node = gpb_node('minimal', settings => "autovacuum = off\ngpubtree.device = 'off'\nwal_level = minimal\n"
+	  . "max_wal_senders = 0\nshared_buffers = '32MB'\nmax_parallel_workers_per_gather = 0\n");
+gpb_compare_function($node);
+prepare('i');
+sql('BEGIN; TRUNCATE t; INSERT INTO t SELECT i, 2, 2, 2, 2 FROM generate_series(1, 20000) i; COMMIT', 'VACUUM t');
+ask('wal_level minimal') for (1 .. 2);
+is(passed(), 0, 'no cells with wal_level minimal');
+$node->stop;
+$node = $main;
+$node->start;
+
+# ---- beside writers: random queries with and without cells in one snapshot ----
+
+# GPB_ROUNDS	so many thousand comparisons on the primary, and on a standby (default: some hundreds)
+# GPB_DEVICE	the device, if any (default: none)
+gpb_seed();
+my $comparisons = ($ENV{GPB_ROUNDS} // 0.4) * 1000;
+my $memory = $ENV{GPB_ROUNDS} ? (1, 64, 256, 4096)[gpb_seed() % 4] : 256;
+$node->append_conf('postgresql.conf', "gpubtree.device = '" . ($ENV{GPB_DEVICE} // 'off') . "'\n"
+	  . "gpubtree.leaf_cache_size = '${memory}kB'\nautovacuum = on\nautovacuum_naptime = 1\n"
+	  . "autovacuum_vacuum_scale_factor = 0.01\nautovacuum_vacuum_insert_scale_factor = 0.01\n");
 $node->restart;
 prepare('i', 30000);
 sql(<<'SQL');
-CREATE FUNCTION compare_cells(n int) RETURNS int LANGUAGE plpgsql
-	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off
-	SET enable_bitmapscan = off SET gpubtree.setup_cost = 0 AS $$
+CREATE TABLE s (k bigint, v int, f float8, w bigint, n int) WITH (fillfactor = 80);
+INSERT INTO s SELECT * FROM t ORDER BY k * 7919 % 30011;
+CREATE INDEX s_k ON s USING gpubtree (k) INCLUDE (v, f, w, n);
+VACUUM s;
+-- Sums of some columns of s or t, over one range, over many that overlap, or over buckets
+CREATE FUNCTION random_query() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	lo bigint;
-	hi bigint;
-	a text;
-	b text;
+	sums text[] := ARRAY['count(*)', 'sum(v)', 'min(v)', 'max(w)', 'sum(w)', 'sum(f)', 'min(f)', 'max(f)', 'count(n)', 'sum(n)',
+		'sum(k)', 'max(k)'];
+	columns text := (SELECT string_agg(sums[1 + floor(random() * 12)::int], ', ') FROM generate_series(0, (random() * 4)::int));
+	source text := CASE WHEN random() < 0.3 THEN 's' ELSE 't' END;
+	lo int := random() * 30000;
+	width int := CASE WHEN random() < 0.2 THEN random() * 500 ELSE random() * 25000 END;
 BEGIN
-	FOR i IN 1..n LOOP
-		lo := random() * 30000;
-		hi := lo + random() * 20000;
-		PERFORM set_config('gpubtree.enable_leaf_cache', 'on', false);
-		EXECUTE 'SELECT (count(*), sum(v), min(w), max(w), sum(f), count(n))::text FROM t WHERE k BETWEEN $1 AND $2'
-			INTO a USING lo, hi;
-		PERFORM set_config('gpubtree.enable_leaf_cache', 'off', false);
-		EXECUTE 'SELECT (count(*), sum(v), min(w), max(w), sum(f), count(n))::text FROM t WHERE k BETWEEN $1 AND $2'
-			INTO b USING lo, hi;
-		IF a <> b THEN
-			RAISE EXCEPTION '% to %: % with cells, % without', lo, hi, a, b;
-		END IF;
+	IF random() < 0.2 THEN
+		RETURN format('SELECT md5(string_agg(q::text, '' '' ORDER BY i)) FROM generate_series(1, %s) i, LATERAL '
+			'(SELECT %s FROM %s WHERE k BETWEEN i * %s AND i * %s + %s) q', (random() * 12)::int, columns, source,
+			lo / 12, lo / 12, width / 4);
+	END IF;
+	RETURN format('SELECT (%s, count(*))::text FROM %s WHERE k BETWEEN %s AND %s', columns, source, lo, lo + width);
+END $$;
+CREATE PROCEDURE compare_cells(n int) LANGUAGE plpgsql AS $$
+DECLARE
+	answer text[];
+	one text;
+	query text;
+	uses text;
+BEGIN
+	WHILE n > 0 LOOP
+		FOR i IN 1 .. 1 + random() * 6 LOOP
+			query := random_query();
+			FOR k IN 1 .. 3 LOOP
+				uses := CASE WHEN (k = 2) = (n % 2 = 0) THEN 'on' ELSE 'off' END;
+				PERFORM set_config('gpubtree.enable_leaf_cache', uses, false);
+				EXECUTE query INTO one;
+				answer[k] := one;
+			END LOOP;
+			IF answer[1] IS DISTINCT FROM answer[2] OR answer[1] IS DISTINCT FROM answer[3] THEN
+				RAISE EXCEPTION 'wrong: %: % % %, the second % cells', query, answer[1], answer[2], answer[3],
+					CASE WHEN n % 2 = 0 THEN 'with' ELSE 'without' END;
+			END IF;
+			n := n - 1;
+		END LOOP;
+		COMMIT;
 	END LOOP;
-	RETURN n;
 END $$;
 SQL
+my $reader = $node;
+$node->backup('mix');
+my $mix_standby = PostgreSQL::Test::Cluster->new('mix_standby');
+$mix_standby->init_from_backup($node, 'mix', has_streaming => 1);
+$mix_standby->append_conf('postgresql.conf', "max_standby_streaming_delay = 200ms\n");
+$mix_standby->start;
 my $writers = gpb_start_pgbench($node, {
-	insert => "\\set k random(1, 30000)\nINSERT INTO t VALUES (:k, 1, :k / 4.0, :k, NULL);\n",
-	delete => "\\set k random(1, 30000)\nDELETE FROM t WHERE k BETWEEN :k AND :k + 3;\n",
-	update => "\\set k random(1, 30000)\nUPDATE t SET v = v + 1, f = f / 2 WHERE k = :k;\n" }, '-c', '3');
-my $compared = 0;
-for (1 .. ($ENV{GPB_ROUNDS} // 6))
+	'insert@8' => "\\set k random(1, 30000)\nINSERT INTO t VALUES (:k, 1, :k / 4.0, :k, NULL);\nINSERT INTO s VALUES (:k, 1, 2, :k, 3);\n",
+	'delete@8' => "\\set k random(1, 30000)\nDELETE FROM t WHERE k BETWEEN :k AND :k + 3;\nDELETE FROM s WHERE k = :k;\n",
+	'many@1' => "\\set k random(1, 30000)\nDELETE FROM t WHERE k BETWEEN :k AND :k + 1000;\nINSERT INTO t SELECT :k + i, 2, i / 3.0, -i, i FROM generate_series(1, 1000) i;\n",
+	'update@8' => "\\set k random(1, 30000)\nUPDATE t SET v = v + 1, f = f / 2 WHERE k = :k;\n",
+	'hot@4' => "\\set k random(1, 30000)\nBEGIN;\nSELECT 1 FROM t WHERE k = :k FOR UPDATE;\nSAVEPOINT a;\nDELETE FROM t WHERE k = :k;\nROLLBACK TO a;\nINSERT INTO t VALUES (:k, 9, 9, 9, 9);\nEND;\n",
+	'abort@3' => "\\set k random(1, 30000)\nBEGIN;\nINSERT INTO t SELECT :k + i, 5, 5, 5, 5 FROM generate_series(1, 20) i;\nROLLBACK;\n",
+	'vacuum@1' => "VACUUM (INDEX_CLEANUP on) t;\nVACUUM s;\n" }, '-c', '3', '--rate=200');
+my %readers;
+for my $on ($node, $mix_standby)
 {
-	$compared += $node->safe_psql('postgres',
-		'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT compare_cells(100); COMMIT');
+	for my $number (1 .. 2)
+	{
+		$readers{ $on->name . $number } = gpb_start($on, [ gpb_setseed(), ('CALL compare_cells(' . int($comparisons / 20) . ')') x 10 ],
+			@forced, "default_transaction_isolation = 'repeatable read'", "statement_timeout = 0", "plan_cache_mode = 'auto'");
+	}
 }
-cmp_ok($compared, '>', 0, "$compared comparisons beside writers");
+for my $name (sort keys %readers)
+{
+	# A standby's recovery may cancel a reader, who goes on with the next call.
+	my $said = gpb_finish($readers{$name});
+	unlike($said, qr/wrong|PANIC|terminat/, "$name: comparisons beside writers");
+	my @other = grep { !/conflict with recovery|canceling statement|User query|User was|PL\/pgSQL|SQL statement|CONTEXT|DETAIL|^$/ } split /\n/, $said;
+	is("@other", '', "$name: no other error");
+}
 ok(gpb_end_pgbench($writers), 'writers');
-$node->safe_psql('postgres', "SELECT gpubtree_check('t_k', true)");
+$node->safe_psql('postgres', "SELECT gpubtree_check('t_k', true), gpubtree_check('s_k', true)");
+$node->wait_for_catchup($mix_standby);
+for my $source (qw(s t))
+{
+	my $sql = "SELECT count(*), sum(v), sum(w), sum(f), count(n) FROM $source WHERE k BETWEEN 10 AND 40000";
+	is(ask("the standby, $source", $sql, $mix_standby), ask("the primary, $source", $sql), "$source: both have the same");
+}
 
 done_testing();

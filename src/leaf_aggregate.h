@@ -292,8 +292,8 @@ gpb_leaf_column_keys(const void *page, const GpbLayout *layout,
 }
 
 /*
- * Add the picked values of column c, which is INCLUDE column c - 1 and of which "want" is wanted, to
- * its state, and, if it is float8 and its sum is wanted, to the exact sum.
+ * Add the picked values of column c, INCLUDE column c - 1 of which "want" is wanted, to its state,
+ * and, if it is float8 and its sum is wanted, to the exact sum.
  */
 GPB_FN void
 gpb_leaf_column_rows(const void *page, const GpbLayout *layout, int c, int want,

@@ -24,9 +24,8 @@
 #include "hold.h"
 #include "large_array.h"
 #include "index/walk.h"
-#include "engine/batch_engine.h"
+#include "engine/batch_cells.h"
 #include "engine/judged_leaf.h"
-#include "engine/leaf_cells.h"
 #include "engine/heap_spans.h"
 
 /*
@@ -309,6 +308,16 @@ prefetch_rows(const char *page, int row_width, int from, int to)
 }
 
 /*
+ * The leaf to which the walk will go next, if it is known, and if its rows are likely to be read:
+ * it may be passed by, as those before it were.
+ */
+static inline const char *
+batch_next_page(const GpbCpuAnswer *cpu)
+{
+	return cpu->cells.passing ? NULL : gpb_walk_next_page(cpu->walk);
+}
+
+/*
  * Prefetch the rows of the leaf to which the walk will go next, if it is known: those of a full
  * leaf.
  */
@@ -316,7 +325,7 @@ static void
 batch_prefetch_next(const GpbBatch *batch, const GpbCpuAnswer *cpu)
 {
 	const GpbLayout *layout = &batch->program.layout;
-	const char *next = gpb_walk_next_page(cpu->walk);
+	const char *next = batch_next_page(cpu);
 
 	/* Of the rows of a leaf with runs, which may take half as much more, these are the first. */
 	if (next != NULL)
@@ -365,7 +374,7 @@ batch_stretch(const GpbCpuAnswer *cpu, int from, int to, int *first, int *end)
 static bool
 batch_hits_visible(const GpbCpuAnswer *cpu, const char *page, int row_width)
 {
-	const char *next = gpb_walk_next_page(cpu->walk);
+	const char *next = batch_next_page(cpu);
 	int			first;
 	int			end;
 	int			i;
@@ -541,28 +550,6 @@ batch_list_hits(GpbBatch *batch, const GpbCpuAnswer *cpu, const char *page)
 }
 
 /*
- * Add all of a leaf, whose entries all are visible and of one range, and record it, if that is of
- * use to later readers.  Returns false, with nothing added, if not.
- */
-static bool
-batch_record_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entries)
-{
-	const char *page = BufferGetPage(buffer);
-	GpbCellTotal total;
-
-	if (!cpu->cells.eligible || !gpb_cells_wanted(&cpu->cells, BufferGetBlockNumber(buffer)) ||
-		cpu->nhits != 1 || entries < gpb_page_count(page) ||
-		gpb_page_special(page)->right == GPB_NO_BLOCK)
-		return false;
-	gpb_cells_total_init(&cpu->cells, &total);
-	if (!gpb_cells_record(&cpu->cells, buffer, &total))
-		return false;
-	gpb_cells_total_add(&cpu->cells, &total, gpb_batch_answer(batch, cpu->hits[0].number));
-	batch->counters.cells_recorded++;
-	return true;
-}
-
-/*
  * Add the hits of a leaf where it lies.  This is done only if all their entries count, if it takes
  * no I/O to know that, and if a list need not grow.  Returns false, with nothing done, if not.
  *
@@ -592,7 +579,7 @@ batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entri
 		batch_evaluate_hits(batch, cpu, page);
 	else
 	{
-		if (!batch_record_leaf(batch, cpu, buffer, entries))
+		if (!gpb_batch_record_leaf(batch, &cpu->cells, buffer, cpu->hits, cpu->nhits))
 			batch_aggregate_hits(batch, cpu, page);
 		batch->counters.matches += entries;
 	}
@@ -852,37 +839,15 @@ batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
  * Pass by the leaves to which the walk would go next, as far as their cells hold (rule M14).  No
  * leaf is locked or pinned.
  */
-static void
+static inline void
 batch_pass_leaves(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
-	uint64		hits = cpu->settled.hits;
-	GpbCellTotal total;
 	GpbWalkLink at;
-	GpbCellLink link;
-	int			n = 0;
-	int			passed;
 
 	if (!cpu->cells.eligible || !gpb_walk_link(cpu->walk, &at))
 		return;
 	batch_begin_settled(batch, cpu);
-	link.block = at.block;
-	link.low = at.low;
-	link.end = at.end;
-	gpb_cells_total_init(&cpu->cells, &total);
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		passed = gpb_cells_pass(&cpu->cells, cpu->visibility, &cpu->settled, &link, &total);
-		n += passed;
-	} while (passed > 0 && cpu->cells.missed != link.block && gpb_bound_less(link.low, link.end));
-	if (n == 0)
-		return;
-	gpb_walk_passed(cpu->walk, link.from, link.buffer, link.block, link.low);
-	gpb_cells_total_add(&cpu->cells, &total, gpb_batch_answer(batch, at.number));
-	pgstat_count_index_tuples(batch->index, total.entries);
-	batch->counters.matches += total.entries;
-	batch->counters.cells += n;
-	batch->counters.settled_pages += cpu->settled.hits - hits;
+	gpb_batch_pass_leaves(batch, &cpu->cells, cpu->walk, &at, cpu->visibility, &cpu->settled);
 }
 
 /*

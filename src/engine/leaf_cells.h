@@ -7,8 +7,8 @@
  * they lead to.  A later reader who finds that the leaf has not changed, and that all rows on those
  * blocks are seen, takes what the cell has and does not visit the leaf.
  *
- * A reader goes from leaf to leaf by cells: it has visited a leaf, or passed it by, and asks for the
- * one to which that leaf's right link leads.
+ * A reader goes from leaf to leaf by cells: it has visited a leaf, or passed it by, and asks for
+ * the one to which that leaf's right link leads.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,8 +23,8 @@
 #include "utils/snapshot.h"
 
 #include "answer.h"
-#include "engine/settled_pages.h"
-#include "engine/visibility.h"
+#include "engine/cell_table.h"
+#include "engine/seen_blocks.h"
 
 /* gpubtree.enable_leaf_cache */
 extern bool gpb_enable_leaf_cache;
@@ -50,11 +50,14 @@ typedef struct GpbCellTotal
 /* Why a leaf could not be passed by */
 typedef enum GpbCellMiss
 {
-	GPB_CELL_ABSENT,			/* there is no cell, or it is of another state of the leaf, or it does
-								 * not have what is wanted: to be recorded */
+	GPB_CELL_ABSENT,			/* there is no cell, or it is of another state of the leaf, or has
+								 * not what is wanted: to be recorded */
 	GPB_CELL_UNSEEN				/* the cell would do, but some row may not be seen, or no cell could
 								 * have what is wanted: nothing to be recorded */
 } GpbCellMiss;
+
+/* The most leaves whose cells can be prefetched before the walk comes to them */
+#define GPB_CELL_AHEAD		512
 
 /* One reader: an index, a snapshot and a program */
 typedef struct GpbCellReader
@@ -63,23 +66,26 @@ typedef struct GpbCellReader
 	const GpbProgram *program;
 	const GpbAnswerFormat *format;
 	RelFileNode file;
-	uint32		hash;			/* of file */
+	uint32		name;			/* of the cells of the file's leaves */
 	XLogRecPtr	upto;			/* E of rule M14; 0 if not read yet */
+	GpbSeenBlocks seen;			/* since E was read */
 
-	/* Heap blocks [clean, clean_end) were found to be all-visible or settled after E was read. */
-	uint64		clean;
-	uint64		clean_end;
-	uint64		unclean;		/* a block that was found not to be so, or PG_UINT64_MAX */
-
+	bool		passing;		/* were leaves passed by when that was tried last? */
 	BlockNumber missed;			/* the leaf that could not be passed by last */
 	GpbCellMiss miss;			/* why */
 	uint32		failures;		/* leaves in a row that could not be, for their rows */
 	uint32		pause;			/* how many leaves are visited before cells are asked again */
 	uint32		pauses;			/* how long the next pause is */
+	bool		known;			/* was any leaf passed by? */
+	uint64		turn;			/* counts leaves that were to be recorded */
 
-	uint64		passed;			/* leaves passed by */
-	uint64		tried;			/* leaves that were to be recorded */
-	uint64		recorded;		/* leaves recorded */
+	GpbCellHint hint;			/* where cells of leaves are */
+	GpbCellHint column_hint[GPB_CELL_COLUMNS];
+	uint32		apart;			/* bit i: column i of the format has cells of its own */
+	uint32		jumps;			/* right links that led elsewhere than to the next block */
+	int			nahead;
+	int			ahead_at;		/* the leaf that comes next, if the level above knows it */
+	BlockNumber ahead[GPB_CELL_AHEAD];	/* leaves to come, as the level above has them */
 } GpbCellReader;
 
 /* The leaf that comes next, as the leaf before it says */
@@ -94,8 +100,8 @@ typedef struct GpbCellLink
 
 /*
  * Begin a reader.  Program, format and both relations stay as they are to its end; the snapshot is
- * registered or active.  *reader is the caller's and needs no end.  It is not eligible if no cell can
- * answer for the program, or if the files or the snapshot are not such as the rule needs.
+ * registered or active.  *reader is the caller's and needs no end.  It is not eligible if no cell
+ * can answer for the program, or if the files or the snapshot are not such as the rule needs.
  */
 extern void gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index,
 							Snapshot snapshot, const GpbProgram *program,
@@ -103,13 +109,26 @@ extern void gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index
 
 /*
  * Pass by the leaf that *link names, and up to GPB_CELL_STEP - 1 after it, as long as their cells
- * hold.  What they have is added to *total, and *link becomes that of the last of them.  Returns how
- * many were passed by.  If that is 0, *link is as it was, and the leaf is to be visited.  The map and
- * settled pages are read on the way, so nothing may be locked; "settled" must have begun, with the
- * reader's snapshot.
+ * hold.  What they have is added to *total, and *link becomes that of the last of them.  Returns
+ * how many were passed by.  If that is 0, *link is as it was, and the leaf is to be visited.  The
+ * map and settled pages are read on the way, so nothing may be locked; "settled" must have begun,
+ * with the reader's snapshot.
  */
 extern int	gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility,
 						   GpbSettledReader *settled, GpbCellLink *link, GpbCellTotal *total);
+
+/*
+ * Would it help to know which leaves come next?  Their cells are prefetched by that, since leaves
+ * of an index that grew are not one after the other in the file.  Nothing is believed of it.  The
+ * caller may put up to GPB_CELL_AHEAD of them into reader->ahead, and call gpb_cells_set_ahead().
+ */
+static inline bool
+gpb_cells_want_ahead(const GpbCellReader *reader)
+{
+	return reader->jumps >= GPB_CELL_STEP / 4;
+}
+
+extern void gpb_cells_set_ahead(GpbCellReader *reader, int n);
 
 /* Is this leaf, which the walk visits now, to be recorded? */
 static inline bool
@@ -121,7 +140,8 @@ gpb_cells_wanted(const GpbCellReader *reader, BlockNumber block)
 /*
  * Record the leaf in this buffer, which is pinned and locked, share at least, and add what all of
  * its entries have to *total.  It is a leaf of the reader's index that has a right sibling, and no
- * dead hints.  Returns false if nothing was added, since the leaf is not to be recorded.
+ * dead hints.  Returns false if nothing was added, since the leaf is not to be recorded.  Nothing
+ * is raised, and no other lock is taken but a header lock, for a look.
  */
 extern bool gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total);
 

@@ -55,8 +55,8 @@ page_has_lsn(BufferDesc *desc, XLogRecPtr lsn)
 }
 
 /*
- * The header lock keeps the buffer from getting another page.  It does not keep writers out: one may
- * have changed the page, but not its LSN yet.
+ * The header lock keeps the buffer from getting another page.  It does not keep writers out: one
+ * may have changed the page, but not its LSN yet.
  */
 bool
 gpb_page_look(Buffer buffer, const RelFileNode *file, BlockNumber block, XLogRecPtr lsn, bool use)

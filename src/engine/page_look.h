@@ -17,9 +17,9 @@
 #include "storage/buf.h"
 
 /*
- * Is block "block" of the file in this shared buffer, with this LSN, at some moment of the call?  If
- * so, and if "use" is set, the look counts as a use of the buffer, as a pin would, so that pages
- * which are only looked at stay in shared buffers like others.  Nothing is raised.
+ * Is block "block" of the file in this shared buffer, with this LSN, at some moment of the call?
+ * If so, and if "use" is set, the look counts as a use of the buffer, as a pin would, so that
+ * pages which are only looked at stay in shared buffers like others.  Nothing is raised.
  */
 extern bool gpb_page_look(Buffer buffer, const RelFileNode *file, BlockNumber block,
 						  XLogRecPtr lsn, bool use);

@@ -90,6 +90,11 @@ struct GpbWalk
 	GpbWalkAhead ahead[GPB_WALK_AHEAD];
 	uint32		nvisited;		/* how many of those prefetched have been visited */
 
+	/* Whether a link is given out for the range that began last, by its place in lows */
+	uint32		linked;			/* that place, plus 1; 0 if none was asked for */
+	uint32		links;			/* how often it was asked for */
+	bool		is_long;		/* is the answer yes? */
+
 	GpbWalkHit	hits[GPB_WALK_HITS];
 };
 
@@ -125,6 +130,7 @@ gpb_walk_start(GpbWalk *walk, GpbNumberedKeys lows, const GpbKeyRange *ranges,
 	walk->window = walk->window_end = 0;
 	walk->ahead_at = walk->nahead = walk->nvisited = 0;
 	walk->active_at = walk->active_end = 0;
+	walk->linked = 0;
 }
 
 void
@@ -471,15 +477,60 @@ gpb_walk_leaf(GpbWalk *walk, Buffer *buffer)
 	return true;
 }
 
-bool
-gpb_walk_link(const GpbWalk *walk, GpbWalkLink *link)
+/* ---- leaves that the caller may pass by ---- */
+
+/* With fewer leaves to go before a range ends or begins they are best visited. */
+#define GPB_WALK_LONG		4
+
+/*
+ * Are there GPB_WALK_LONG leaves, about, before this bound, as far as the copy of level 1 tells by
+ * one comparison?  Where the copy does not tell, they are expected behind as many links.  place is
+ * that of the range that began last: on the last leaf visited, if it was not asked about before.
+ */
+static bool
+walk_expects_leaves(GpbWalk *walk, uint32 place, GpbBound end)
 {
-	if (walk->block == InvalidBlockNumber || walk->right == GPB_NO_BLOCK || walk->nactive != 1)
+	const char *page = walk->image.data;
+	int			count;
+	int			position;
+
+	if (walk->linked != place + 1)
+	{
+		walk->linked = place + 1;
+		walk->links = 0;
+		walk->is_long = false;
+		if (walk->image_block != InvalidBlockNumber &&
+			place >= walk->window && place < walk->window_end)
+		{
+			count = gpb_page_count(page);
+			position = walk->child[place - walk->window] + GPB_WALK_LONG;
+			walk->is_long = position < count ?
+				gpb_page_key(page, walk->layout.key_width, position) < end.key :
+				gpb_page_high(page).key < end.key;
+		}
+	}
+	if (++walk->links > GPB_WALK_LONG)
+		walk->is_long = true;
+	return walk->is_long;
+}
+
+bool
+gpb_walk_link(GpbWalk *walk, GpbWalkLink *link)
+{
+	uint32		i;
+
+	if (walk->nactive == 0 || walk->block == InvalidBlockNumber || walk->right == GPB_NO_BLOCK)
 		return false;
 	link->block = walk->right;
 	link->low = walk->high;
 	link->end = walk_range(walk, walk->active[0]).hi;
-	link->number = gpb_key_number(walk->lows, walk->active[0]);
+	for (i = 1; i < walk->nactive; i++)
+	{
+		GpbBound	end = walk_range(walk, walk->active[i]).hi;
+
+		if (gpb_bound_less(end, link->end))
+			link->end = end;
+	}
 	if (walk->next < walk->n)
 	{
 		GpbBound	next = walk_range(walk, walk->next).lo;
@@ -487,18 +538,64 @@ gpb_walk_link(const GpbWalk *walk, GpbWalkLink *link)
 		if (gpb_bound_less(next, link->end))
 			link->end = next;
 	}
-	return gpb_bound_less(link->low, link->end);
+	return gpb_bound_less(link->low, link->end) &&
+		walk_expects_leaves(walk, walk->active[walk->nactive - 1], link->end);
+}
+
+uint32
+gpb_walk_active(const GpbWalk *walk)
+{
+	return walk->nactive;
+}
+
+uint32
+gpb_walk_active_number(const GpbWalk *walk, uint32 i)
+{
+	return gpb_key_number(walk->lows, walk->active[i]);
 }
 
 void
 gpb_walk_passed(GpbWalk *walk, BlockNumber block, Buffer buffer, BlockNumber right, GpbBound high)
 {
+	uint32		kept = 0;
+	uint32		i;
+
 	walk->block = block;
 	walk->buffer = buffer;
 	walk->right_buffer = InvalidBuffer;
 	walk->right = right;
 	walk->high = high;
 	walk->by_link = true;
+	for (i = 0; i < walk->nactive; i++)
+	{
+		if (gpb_bound_less(high, walk_range(walk, walk->active[i]).hi))
+			walk->active[kept++] = walk->active[i];
+	}
+	walk->nactive = walk->active_at = walk->active_end = kept;
+}
+
+int
+gpb_walk_leaves_ahead(GpbWalk *walk, GpbBound bound, BlockNumber *leaves, int most)
+{
+	Page		page = walk->image.data;
+	Buffer		buffer = InvalidBuffer;
+	int			n = 0;
+	int			i;
+
+	if (walk->image_block == InvalidBlockNumber || !gpb_page_covers(page, bound))
+	{
+		if (gpb_least_height(walk->index, &walk->layout) == 0)
+			return 0;
+		buffer = gpb_search_level(walk->index, &walk->layout, bound, 1, BUFFER_LOCK_SHARE);
+		page = BufferGetPage(buffer);
+		walk->counters->descents++;
+	}
+	for (i = Max(gpb_child_position(&walk->layout, page, bound), 0);
+		 i < gpb_page_count(page) && n < most; i++)
+		leaves[n++] = gpb_row_child(gpb_page_row(page, GPB_INNER_ROW_WIDTH, i));
+	if (BufferIsValid(buffer))
+		UnlockReleaseBuffer(buffer);
+	return n;
 }
 
 /* ---- hits ---- */

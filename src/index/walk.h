@@ -86,19 +86,25 @@ extern int	gpb_walk_hits(GpbWalk *walk, const char *page, const GpbWalkHit **hit
 extern const char *gpb_walk_next_page(const GpbWalk *walk);
 
 /*
- * The leaf to which the walk goes next by a right link, if it goes for the sake of one range alone
- * and all hits on the last leaf were returned.
+ * The leaf to which the walk goes next by a right link, for the sake of ranges that have begun,
+ * when all hits on the last leaf were returned.
  */
 typedef struct GpbWalkLink
 {
 	BlockNumber block;			/* the leaf */
 	GpbBound	low;			/* where it begins, unless the link is out of date */
-	GpbBound	end;			/* where the range ends, or the next one begins: whichever is first */
-	uint32		number;			/* the range's number in its batch */
+	GpbBound	end;			/* up to here the ranges are the same: none ends or begins */
 } GpbWalkLink;
 
-/* Get that link.  Returns false if there is none. */
-extern bool gpb_walk_link(const GpbWalk *walk, GpbWalkLink *link);
+/*
+ * Get that link.  Returns false if there is none, or if ranges end or begin so soon that there is
+ * no use in anything but to visit the leaves: some few of them, as far as the level above tells.
+ */
+extern bool gpb_walk_link(GpbWalk *walk, GpbWalkLink *link);
+
+/* Number of ranges that have begun and not ended, and the number of the i-th in the batch */
+extern uint32 gpb_walk_active(const GpbWalk *walk);
+extern uint32 gpb_walk_active_number(const GpbWalk *walk, uint32 i);
 
 /*
  * The caller has done, without a visit, the leaves from that link on to this block, which has this
@@ -107,6 +113,13 @@ extern bool gpb_walk_link(const GpbWalk *walk, GpbWalkLink *link);
  */
 extern void gpb_walk_passed(GpbWalk *walk, BlockNumber block, Buffer buffer, BlockNumber right,
 							GpbBound high);
+
+/*
+ * Find the leaves from this bound on, at most "most" of them, as one page of the level above has
+ * them.  Some may not be there any more, and others be missing.  Returns their number.  No page may
+ * be locked.
+ */
+extern int	gpb_walk_leaves_ahead(GpbWalk *walk, GpbBound bound, BlockNumber *leaves, int most);
 
 /*
  * What is left of the pieces behind the last leaf, all of whose hits were returned.  There is room

@@ -232,6 +232,20 @@ want_percentiles(GpbPercentileScan *scan, GpbWantedRanks *ranks)
 	return forms;
 }
 
+/* Is it known before they are evaluated that only a few fractions are wanted? */
+static bool
+wants_few(const GpbPercentileScan *scan)
+{
+	int			i;
+
+	for (i = 0; i < scan->plan.npercentiles; i++)
+	{
+		if (scan->plan.percentiles[i].many)
+			return false;
+	}
+	return scan->plan.npercentiles <= GPB_RANK_FEW;
+}
+
 /*
  * Put the percentiles over a range of keys, which is NULL if no key satisfies the conditions, into
  * the arrays.  Returns the number of rows.
@@ -250,7 +264,8 @@ answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *valu
 
 	finder = gpb_rank_begin(scan->node.heap, scan->node.index,
 							scan->node.css.ss.ps.state->es_snapshot,
-							gpb_key_behind_column(&layout, scan->plan.column), false);
+							gpb_key_behind_column(&layout, scan->plan.column), false,
+							wants_few(scan));
 	if (keys != NULL)
 	{
 		gpb_rank_set_range(finder, *keys);

@@ -24,10 +24,10 @@
 int			gpb_rank_parts = GPB_RANK_PARTS;
 
 /*
- * With fewer separators of a level in the range, the next level is read.  At most one page more
- * than so many of it have a part in the range.
+ * With fewer separators of a level in the range than one for so many parts, the next level is read.
+ * At most one page more than there are separators of it has a part in the range.
  */
-#define GPB_RANK_LEAST_SEPARATORS	(gpb_rank_parts / 32)
+#define GPB_PARTS_OF_SEPARATOR	32
 
 /* The keys of separators within a range: ascending, none twice */
 typedef struct GpbSeparatorKeys
@@ -196,7 +196,7 @@ cut_at_separators(Relation index, const GpbLayout *layout, GpbKeyRange range, Gp
 
 void
 gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbKey behind,
-			 GpbRankCuts *cuts)
+			 uint32 parts, GpbRankCuts *cuts)
 {
 	GpbSeparatorKeys separators = {0};
 	double		leaves = 1.0;	/* below a separator of the level read */
@@ -222,15 +222,15 @@ gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbKey 
 
 				fan_out = Max(pow(below, 1.0 / (level - 1)), 1.0);
 			}
-			if (level == 1 || separators.n >= GPB_RANK_LEAST_SEPARATORS)
+			if (level == 1 || separators.n >= parts / GPB_PARTS_OF_SEPARATOR)
 				break;
 		}
 		leaves = pow(fan_out, level - 1);
 	}
 
-	leaves *= thin_separators(&separators, GPB_RANK_MOST_PARTS - 1);
+	leaves *= thin_separators(&separators, 2 * parts - 1);
 	if (level > 1)
-		pieces = Max(gpb_rank_parts / (separators.n + 1), 1);
+		pieces = Max(parts / (separators.n + 1), 1);
 	cuts->leaves = leaves / pieces;
 	cut_at_separators(index, layout, range, behind, &separators, pieces, cuts);
 	if (separators.keys != NULL)

@@ -168,7 +168,7 @@ rank_finder(GpbRankScan *scan)
 									  scan->node.css.ss.ps.state->es_snapshot,
 									  gpb_key_behind_column(gpb_layout(scan->node.index),
 															scan->plan.column),
-									  scan->plan.backward);
+									  scan->plan.backward, true);
 	MemoryContextSwitchTo(caller);
 	return scan->finder;
 }

@@ -19,6 +19,7 @@
 #include "utils/rel.h"
 
 #include "index/index.h"
+#include "mirror/mirror.h"
 #include "exec/rank/rank_find.h"
 
 /* With so few visible entries left a further round costs more than what it saves. */
@@ -51,6 +52,7 @@ struct GpbRankFinder
 	GpbLayout	layout;
 	GpbKey		behind;			/* bits in which keys of one place may differ */
 	bool		from_end;
+	uint32		parts;			/* that a range is cut into, about */
 	GpbRankParts range;
 	GpbBatch   *count;			/* NULL until first needed */
 	GpbBatch   *list;			/* NULL until first needed */
@@ -58,7 +60,8 @@ struct GpbRankFinder
 };
 
 GpbRankFinder *
-gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot, GpbKey behind, bool from_end)
+gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot, GpbKey behind, bool from_end,
+			   bool few)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree rank",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -75,6 +78,8 @@ gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot, GpbKey behind, 
 	finder->layout = *gpb_layout(index);
 	finder->behind = behind;
 	finder->from_end = from_end;
+	finder->parts = few && !gpb_mirror_available() ? Min(GPB_RANK_CPU_PARTS, gpb_rank_parts) :
+		gpb_rank_parts;
 	return finder;
 }
 
@@ -94,7 +99,8 @@ rank_parts_init(const GpbRankFinder *finder, GpbKeyRange range, GpbRankParts *pa
 	GpbRankCuts cuts;
 	uint32		i;
 
-	gpb_rank_cut(finder->index, &finder->layout, range, finder->behind, &cuts);
+	gpb_rank_cut(finder->index, &finder->layout, range, finder->behind, finder->parts,
+				 &cuts);
 	parts->parts = cuts.parts;
 	parts->n = cuts.n;
 	parts->counted = 0;
@@ -447,7 +453,8 @@ rank_cut_spans(GpbRankSearch *search)
 
 		CHECK_FOR_INTERRUPTS();
 		coarse->entries -= span->entries;
-		gpb_rank_cut(finder->index, &finder->layout, span->keys, finder->behind, &cuts);
+		gpb_rank_cut(finder->index, &finder->layout, span->keys, finder->behind, finder->parts,
+				 &cuts);
 		if (cuts.n == 1)
 			rank_push(&search->fine, span);
 		else

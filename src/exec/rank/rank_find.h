@@ -32,6 +32,14 @@ extern int	gpb_rank_parts;
 #define GPB_RANK_PARTS		2048
 #define GPB_RANK_MOST_PARTS (2 * gpb_rank_parts)
 
+/*
+ * So many are enough for a few ranks without a device.  A part costs the CPU a visit of the leaf
+ * where it ends, and the leaves between may be passed by (engine/leaf_cells.h); what is cut again
+ * is one part for each rank.
+ */
+#define GPB_RANK_CPU_PARTS	256
+#define GPB_RANK_FEW		8
+
 /* A range of keys in parts, ascending, without gaps */
 typedef struct GpbRankCuts
 {
@@ -41,13 +49,13 @@ typedef struct GpbRankCuts
 } GpbRankCuts;
 
 /*
- * Cut a range, which is not empty, into at most GPB_RANK_MOST_PARTS parts of about as many entries
- * each, at separators that the inner pages have.  Keys that differ in no bit but those of "behind",
- * which are the lowest ones, come into one part; the range has all or none of them.  Locks one page
- * at a time, share.
+ * Cut a range, which is not empty, into so many parts, at most twice as many, of about as many
+ * entries each, at separators that the inner pages have.  Keys that differ in no bit but those of
+ * "behind", which are the lowest ones, come into one part; the range has all or none of them.
+ * Locks one page at a time, share.
  */
 extern void gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range,
-						 GpbKey behind, GpbRankCuts *cuts);
+						 GpbKey behind, uint32 parts, GpbRankCuts *cuts);
 
 /* ---- finding (rank_find.c) ---- */
 
@@ -65,14 +73,14 @@ typedef struct GpbRankPlace
 } GpbRankPlace;
 
 /*
- * Begin to find ranks, from 0 on, among the visible entries of a closed range of keys, in the order
- * of the index or, with from_end, in the reverse.  Places have all or none of the keys that differ
- * only in the bits of "behind", as of an ordered column those of the columns behind it; ranges must
- * too.  Snapshot and relations are as for gpb_batch_begin(); all memory is of a child of the
- * current context.
+ * Begin to find ranks, from 0 on, among the visible entries of a closed range of keys, in the
+ * order of the index or, with from_end, in the reverse.  Places have all or none of the keys that
+ * differ only in the bits of "behind", as of an ordered column those of the columns behind it;
+ * ranges must too.  "few" tells that no more than GPB_RANK_FEW ranks will be asked for.  Snapshot
+ * and relations are as for gpb_batch_begin(); all memory is of a child of the current context.
  */
 extern GpbRankFinder *gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot,
-									 GpbKey behind, bool from_end);
+									 GpbKey behind, bool from_end, bool few);
 
 /* Look at this range from now on; what was counted of another is forgotten. */
 extern void gpb_rank_set_range(GpbRankFinder *finder, GpbKeyRange range);

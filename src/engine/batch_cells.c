@@ -1,0 +1,103 @@
+/*-------------------------------------------------------------------------
+ *
+ * batch_cells.c
+ *	  What the CPU engine does with cells of leaves (rule M14).
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/bufmgr.h"
+#include "utils/rel.h"
+
+#include "engine/batch_cells.h"
+
+/* Let the cells of leaves to come be prefetched, where these are not one after the other. */
+static void
+ask_ahead(GpbCellReader *cells, GpbWalk *walk, const GpbCellLink *link)
+{
+	if (gpb_cells_want_ahead(cells))
+		gpb_cells_set_ahead(cells, gpb_walk_leaves_ahead(walk, link->low, cells->ahead,
+														 GPB_CELL_AHEAD));
+}
+
+/*
+ * Add what the cells of n leaves have to the answers of the ranges that the walk is in.  Each range
+ * counts their entries, in the statistics too.
+ */
+static void
+add_cells(GpbBatch *batch, const GpbCellReader *cells, const GpbWalk *walk,
+		  const GpbCellTotal *total, int n)
+{
+	uint32		active = gpb_walk_active(walk);
+	uint32		i;
+
+	for (i = 0; i < active; i++)
+		gpb_cells_total_add(cells, total,
+							gpb_batch_answer(batch, gpb_walk_active_number(walk, i)));
+	pgstat_count_index_tuples(batch->index, total->entries * active);
+	batch->counters.matches += total->entries * active;
+	batch->counters.cells += n;
+}
+
+void
+gpb_batch_pass_leaves(GpbBatch *batch, GpbCellReader *cells, GpbWalk *walk, const GpbWalkLink *at,
+					  GpbVisibility *visibility, GpbSettledReader *settled)
+{
+	uint64		hits = settled->hits;
+	GpbCellLink link = {.block = at->block, .low = at->low, .end = at->end};
+	GpbCellTotal total;
+	int			n = 0;
+	int			passed;
+
+	gpb_cells_total_init(cells, &total);
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		ask_ahead(cells, walk, &link);
+		passed = gpb_cells_pass(cells, visibility, settled, &link, &total);
+		n += passed;
+	} while (passed > 0 && cells->missed != link.block && gpb_bound_less(link.low, link.end));
+	batch->counters.settled_pages += settled->hits - hits;
+	if (n == 0)
+		return;
+	add_cells(batch, cells, walk, &total, n);
+	gpb_walk_passed(walk, link.from, link.buffer, link.block, link.low);
+}
+
+/* Do all hits have all entries of the leaf? */
+static bool
+hits_are_whole(const char *page, const GpbWalkHit *hits, int nhits)
+{
+	int			count = gpb_page_count(page);
+	int			i;
+
+	for (i = 0; i < nhits; i++)
+	{
+		if (hits[i].from > 0 || hits[i].to < count)
+			return false;
+	}
+	return true;
+}
+
+bool
+gpb_batch_record_leaf(GpbBatch *batch, GpbCellReader *cells, Buffer buffer, const GpbWalkHit *hits,
+					  int nhits)
+{
+	const char *page = BufferGetPage(buffer);
+	GpbCellTotal total;
+	int			i;
+
+	if (!cells->eligible || !gpb_cells_wanted(cells, BufferGetBlockNumber(buffer)) ||
+		gpb_page_special(page)->right == GPB_NO_BLOCK || !hits_are_whole(page, hits, nhits))
+		return false;
+	gpb_cells_total_init(cells, &total);
+	if (!gpb_cells_record(cells, buffer, &total))
+		return false;
+	for (i = 0; i < nhits; i++)
+		gpb_cells_total_add(cells, &total, gpb_batch_answer(batch, hits[i].number));
+	batch->counters.cells_recorded++;
+	return true;
+}

@@ -1,0 +1,147 @@
+/*-------------------------------------------------------------------------
+ *
+ * cell_reader.h
+ *	  What passing leaves by and recording them have in common: the cells of one leaf.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_CELL_READER_H
+#define GPB_CELL_READER_H
+
+#include "port/pg_bitutils.h"
+
+#include "engine/leaf_cells.h"
+
+/* Copies of the cells of one leaf, with the places where they were */
+typedef struct GpbCellCopy
+{
+	GpbCell    *at;
+	GpbCell    *column_at[GPB_CELL_COLUMNS];	/* NULL if the leaf's cell has the column */
+	GpbCell		leaf;
+	GpbCell		column[GPB_CELL_COLUMNS];	/* by place in the format */
+} GpbCellCopy;
+
+/* The name of the cells of a column's. */
+static inline uint32
+gpb_cell_column_name(const GpbCellReader *reader, int column)
+{
+	return (reader->name ^ (uint32) (column + 1) * 0x9E3779B1) | GPB_COLUMN_NAME;
+}
+
+/*
+ * Prefetch the cells of a leaf, with those of columns that were found to have their own.
+ */
+static inline void
+gpb_cells_prefetch(const GpbCellReader *reader, BlockNumber block)
+{
+	uint32		apart = reader->apart;
+
+	gpb_cell_prefetch(reader->name, block, &reader->hint);
+	for (; apart != 0; apart &= apart - 1)
+	{
+		int			i = pg_rightmost_one_pos32(apart);
+
+		gpb_cell_prefetch(gpb_cell_column_name(reader, reader->format->column[i].column), block,
+						  &reader->column_hint[i]);
+	}
+}
+
+/* What the program wants of a column of the format. */
+static inline int
+gpb_cell_want(const GpbCellReader *reader, int i)
+{
+	return reader->program->want[reader->format->column[i].column];
+}
+
+/* Is an exact sum wanted of column i of the format? */
+static inline bool
+gpb_cell_sums_floats(const GpbCellReader *reader, int i)
+{
+	return reader->format->column[i].kind == GPB_KIND_FLOAT8 &&
+		(gpb_cell_want(reader, i) & GPB_WANT_SUM) != 0;
+}
+
+/* Has the cell all that is wanted of its column? */
+static inline bool
+gpb_cell_column_has(const GpbCellColumn *have, int column, int want)
+{
+	return have->column == column && (want & ~have->want) == 0;
+}
+
+/* Has the leaf's cell itself what is wanted of column i of the format? */
+static inline bool
+gpb_leaf_cell_has(const GpbCellReader *reader, const GpbLeafCell *cell, int i)
+{
+	return !gpb_cell_sums_floats(reader, i) && !cell->wide &&
+		gpb_cell_column_has(&cell->column, reader->format->column[i].column,
+							gpb_cell_want(reader, i));
+}
+
+/*
+ * Copy the cells of the columns that the program wants, of the same state of the page as the
+ * leaf's cell, which was copied.  Returns false if they do not have all of it; then *unheld tells
+ * whether a narrow sum does not hold a value, so that no cell could.
+ */
+static inline bool
+gpb_cell_copy_columns(GpbCellReader *reader, GpbCellCopy *copy, bool *unheld)
+{
+	int			i;
+
+	*unheld = false;
+	for (i = 0; i < reader->format->ncolumns; i++)
+	{
+		int			column = reader->format->column[i].column;
+		int			want = gpb_cell_want(reader, i);
+		const GpbColumnCell *cell = &copy->column[i].column;
+
+		copy->column_at[i] = NULL;
+		if (gpb_leaf_cell_has(reader, &copy->leaf.leaf, i))
+			continue;
+		copy->column_at[i] = gpb_cell_read(gpb_cell_column_name(reader, column),
+										   copy->leaf.head.block, &reader->column_hint[i],
+										   &copy->column[i]);
+		reader->apart |= 1 << i;
+		if (copy->column_at[i] == NULL || cell->head.lsn != copy->leaf.head.lsn ||
+			cell->column.column != column)
+			return false;
+		if ((want & ~cell->column.want) != 0)
+		{
+			*unheld = (cell->column.want & GPB_WANT_UNHELD) != 0;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Add a column of a cell to what was added up. */
+static inline void
+gpb_cell_add_column(GpbColumnState *state, const GpbCellColumn *column)
+{
+	uint64		low = state->sum_low + column->sum_low;
+
+	state->sum_high += column->sum_high + (low < state->sum_low);
+	state->sum_low = low;
+	state->count += column->count;
+	state->min = Min(state->min, column->min);
+	state->max = Max(state->max, column->max);
+}
+
+/* Add what the cells of a leaf have to *total. */
+static inline void
+gpb_cell_add(const GpbCellReader *reader, const GpbCellCopy *copy, GpbCellTotal *total)
+{
+	int			i;
+
+	total->entries += copy->leaf.leaf.entries;
+	for (i = 0; i < reader->format->ncolumns; i++)
+	{
+		if (copy->column_at[i] == NULL)
+			gpb_cell_add_column(&total->state[i], &copy->leaf.leaf.column);
+		else
+			gpb_cell_add_column(&total->state[i], &copy->column[i].column.column);
+		if (gpb_cell_sums_floats(reader, i))
+			gpb_narrow_sum_merge(&total->sum[i], &copy->column[i].column.sum);
+	}
+}
+
+#endif							/* GPB_CELL_READER_H */

@@ -295,6 +295,13 @@ for my $width (0, 40, 500, 3000, 15000)
 	$sql =~ s/i \* 450 \+ $width/19000 - i * $width % 7000/;
 	ask("many ranges of width $width, one within the other", $sql) for (1 .. 2);
 }
+for my $sql ('SELECT k, v FROM t ORDER BY k OFFSET 9000 LIMIT 3', 'SELECT k FROM t WHERE k > 150 ORDER BY k DESC OFFSET 15000 LIMIT 3',
+	'SELECT percentile_disc(ARRAY[0.1, 0.5, 0.93]) WITHIN GROUP (ORDER BY k) FROM t WHERE k BETWEEN 77 AND 18888',
+	'SELECT k / 700, count(*), sum(v), max(w) FROM t WHERE k BETWEEN 77 AND 18888 GROUP BY 1 ORDER BY 1',
+	'SELECT k / 5000, sum(v), sum(f) FROM t WHERE k BETWEEN 77 AND 18888 GROUP BY 1 ORDER BY 1')
+{
+	ask($sql, "SELECT md5(string_agg(q::text, ' ')) FROM ($sql) q") for (1 .. 2);
+}
 
 # ---- a column's cell is of the state of the leaf that the leaf's cell has ----
 
@@ -582,7 +589,15 @@ DECLARE
 	lo int := random() * 30000;
 	width int := CASE WHEN random() < 0.2 THEN random() * 500 ELSE random() * 25000 END;
 BEGIN
-	IF random() < 0.2 THEN
+	IF random() < 0.15 THEN
+		RETURN format('SELECT k::text FROM %s WHERE k >= %s ORDER BY k OFFSET %s LIMIT 1', source, lo, width / 3);
+	ELSIF random() < 0.15 THEN
+		RETURN format('SELECT percentile_disc(%s) WITHIN GROUP (ORDER BY k)::text FROM %s WHERE k BETWEEN %s AND %s',
+			round(random()::numeric, 2), source, lo, lo + width);
+	ELSIF random() < 0.2 THEN
+		RETURN format('SELECT md5(string_agg(q::text, '' '' ORDER BY b)) FROM (SELECT k / %s AS b, %s FROM %s '
+			'WHERE k BETWEEN %s AND %s GROUP BY 1) q', 50 + (random() * 3000)::int, columns, source, lo, lo + width);
+	ELSIF random() < 0.25 THEN
 		RETURN format('SELECT md5(string_agg(q::text, '' '' ORDER BY i)) FROM generate_series(1, %s) i, LATERAL '
 			'(SELECT %s FROM %s WHERE k BETWEEN i * %s AND i * %s + %s) q', (random() * 12)::int, columns, source,
 			lo / 12, lo / 12, width / 4);
@@ -595,6 +610,8 @@ DECLARE
 	one text;
 	query text;
 	uses text;
+	plan text;
+	passed int := 0;
 BEGIN
 	WHILE n > 0 LOOP
 		FOR i IN 1 .. 1 + random() * 6 LOOP
@@ -611,8 +628,12 @@ BEGIN
 			END IF;
 			n := n - 1;
 		END LOOP;
+		SET gpubtree.enable_leaf_cache = on;
+		EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+		passed := passed + coalesce(substring(plan FROM '"Leaves Passed by Cells": (\d+)')::int, 0);
 		COMMIT;
 	END LOOP;
+	RAISE NOTICE 'passed % leaves', passed;
 END $$;
 SQL
 my $reader = $node;
@@ -643,7 +664,11 @@ for my $name (sort keys %readers)
 	# A standby's recovery may cancel a reader, who goes on with the next call.
 	my $said = gpb_finish($readers{$name});
 	unlike($said, qr/wrong|PANIC|terminat/, "$name: comparisons beside writers");
-	my @other = grep { !/conflict with recovery|canceling statement|User query|User was|PL\/pgSQL|SQL statement|CONTEXT|DETAIL|^$/ } split /\n/, $said;
+	my $passed = 0;
+	$passed += $1 while $said =~ /passed (\d+) leaves/g;
+	cmp_ok($passed, '>', 0, "$name: leaves are passed by beside writers");
+	note("$name passed $passed leaves in " . ($said =~ s/passed \d+ leaves//gr =~ tr/\n//) . ' lines');
+	my @other = grep { !/conflict with recovery|canceling statement|User query|User was|PL\/pgSQL|SQL statement|CONTEXT|DETAIL|NOTICE|^$/ } split /\n/, $said;
 	is("@other", '', "$name: no other error");
 }
 ok(gpb_end_pgbench($writers), 'writers');

@@ -21,7 +21,8 @@ my @forced = map { "$_ = off" } qw(enable_seqscan enable_indexscan enable_indexo
 push @forced, 'gpubtree.setup_cost = 0';
 gpb_compare_function($node);
 
-# Rows in the key's order, or in another one: then each leaf leads to all of the heap.
+# Rows in the key's order, or in another one: then each leaf leads to all of the heap.  The least and
+# greatest values are on leaves in the middle.
 sub prepare
 {
 	my ($order, $rows, $fill, $vacuum) = @_;
@@ -31,7 +32,10 @@ sub prepare
 	$node->safe_psql('postgres', <<"SQL");
 DROP TABLE IF EXISTS t;
 CREATE TABLE t (k bigint, v int, f float8, w bigint, n int) WITH (fillfactor = 90);
-INSERT INTO t SELECT i, i % 100, i / 8.0, i::bigint * 1000000007, nullif(i % 7, 3)
+INSERT INTO t SELECT i, CASE i WHEN 5001 THEN -1000 WHEN 5003 THEN 1000 ELSE i % 100 END,
+	CASE i WHEN 5005 THEN -99 WHEN 5007 THEN 1e9 ELSE i / 8.0 END,
+	CASE i WHEN 5009 THEN -5 WHEN 5011 THEN 1e15 ELSE i::bigint * 1000000007 END,
+	CASE i WHEN 5013 THEN -3 WHEN 5015 THEN 99 ELSE nullif(i % 7, 3) END
 	FROM generate_series(1, $rows) i ORDER BY $order;
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, f, w, n) WITH (fillfactor = $fill);
 $vacuum;

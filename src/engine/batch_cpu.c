@@ -844,7 +844,7 @@ batch_pass_leaves(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
 	GpbWalkLink at;
 
-	if (!cpu->cells.eligible || !gpb_walk_link(cpu->walk, &at))
+	if (!cpu->cells.eligible || gpb_cells_pause(&cpu->cells) || !gpb_walk_link(cpu->walk, &at))
 		return;
 	batch_begin_settled(batch, cpu);
 	gpb_batch_pass_leaves(batch, &cpu->cells, cpu->walk, &at, cpu->visibility, &cpu->settled);

@@ -31,7 +31,7 @@ gpb_cell_column_name(const GpbCellReader *reader, int column)
 /*
  * Prefetch the cells of a leaf, with those of columns that were found to have their own.
  */
-static inline void
+static pg_attribute_always_inline void
 gpb_cells_prefetch(const GpbCellReader *reader, BlockNumber block)
 {
 	uint32		apart = reader->apart;

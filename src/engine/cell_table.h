@@ -145,8 +145,11 @@ typedef struct GpbCellHint
 	uint8		candidate;
 } GpbCellHint;
 
-/* Prefetch the cell that this block is likely to have. */
-static inline void
+/*
+ * Prefetch the cell that this block is likely to have.  A function that does nothing but prefetch
+ * must be inlined always: calls of it are left out by compilers, who see no effect.
+ */
+static pg_attribute_always_inline void
 gpb_cell_prefetch(uint32 name, BlockNumber block, const GpbCellHint *hint)
 {
 	const GpbCell *cell = gpb_cell_candidate(name, block, hint->candidate);
@@ -156,13 +159,13 @@ gpb_cell_prefetch(uint32 name, BlockNumber block, const GpbCellHint *hint)
 }
 
 /* Prefetch the heads of all cells that this block may have, for one who is to choose one. */
-static inline void
+static pg_attribute_always_inline void
 gpb_cell_prefetch_set(uint32 name, BlockNumber block)
 {
 	int			i;
 
 	for (i = 0; i < GPB_SET_CELLS; i++)
-		__builtin_prefetch(gpb_cell_candidate(name, block, i), 1);
+		__builtin_prefetch(gpb_cell_candidate(name, block, i));
 }
 
 static inline bool

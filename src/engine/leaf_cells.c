@@ -78,6 +78,17 @@ read_position(GpbCellReader *reader)
 /* How many leaves ahead cells are prefetched */
 #define CELLS_AHEAD		(GPB_CELL_STEP / 2)
 
+/*
+ * Prefetch the cell of a leaf that is not next to the one before.  Its set is another mix of files,
+ * so any cell of the set may be the one.
+ */
+static pg_attribute_always_inline void
+prefetch_listed(const GpbCellReader *reader, BlockNumber block)
+{
+	gpb_cell_prefetch_set(reader->name, block);
+	gpb_cells_prefetch(reader, block);
+}
+
 void
 gpb_cells_set_ahead(GpbCellReader *reader, int n)
 {
@@ -87,7 +98,7 @@ gpb_cells_set_ahead(GpbCellReader *reader, int n)
 	reader->ahead_at = 0;
 	reader->jumps = 0;
 	for (i = 0; i < Min(n, CELLS_AHEAD); i++)
-		gpb_cells_prefetch(reader, reader->ahead[i]);
+		prefetch_listed(reader, reader->ahead[i]);
 }
 
 /*
@@ -108,7 +119,7 @@ prefetch_ahead(GpbCellReader *reader, BlockNumber block)
 	{
 		reader->ahead_at = at + 1;
 		if (at + CELLS_AHEAD < reader->nahead)
-			gpb_cells_prefetch(reader, reader->ahead[at + CELLS_AHEAD]);
+			prefetch_listed(reader, reader->ahead[at + CELLS_AHEAD]);
 	}
 	else
 		gpb_cells_prefetch(reader, block + CELLS_AHEAD);
@@ -140,31 +151,31 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
 
 /*
  * Rows that may not be seen cost a test of the map in vain, leaf after leaf where entries lead to
- * all of the table.  After so many such leaves in a row cells are not asked for a while, which
- * becomes longer each time.
+ * all of the table.  After so many such leaves cells are not asked for a while, which becomes
+ * longer each time, until many leaves in a row are passed by.  A leaf that is passed by makes up
+ * for two that are not.
  */
-#define MOST_FAILURES	8
-#define FIRST_PAUSE		64
+#define MOST_FAILURES	4
+#define FIRST_PAUSE		16
 #define LONGEST_PAUSE	65536
+#define MADE_UP_FOR		2
+#define SOME_PASSED		(GPB_CELL_STEP / 4)
 
+/* Take note of how many leaves were passed by when that was tried. */
 static void
-note_failure(GpbCellReader *reader)
+note_outcome(GpbCellReader *reader, int passed)
 {
+	reader->known |= passed > 0;
+	reader->passing = passed >= SOME_PASSED;
+	reader->failures -= Min(reader->failures, (uint32) passed * MADE_UP_FOR);
+	if (passed == GPB_CELL_STEP)
+		reader->pauses = 0;
 	if (reader->failures < MOST_FAILURES)
 		return;
 	reader->failures = 0;
 	reader->pauses = Min(Max(reader->pauses * 4, FIRST_PAUSE), LONGEST_PAUSE);
 	reader->pause = reader->pauses;
-}
-
-/* Is this leaf to be visited without a look at its cell? */
-static bool
-not_worth_asking(GpbCellReader *reader, BlockNumber block)
-{
-	if (reader->pause == 0)
-		return left_to_others(reader, block);
-	reader->pause--;
-	return true;
+	reader->missed = InvalidBlockNumber;
 }
 
 /* ---- passing leaves by ---- */
@@ -190,6 +201,23 @@ cell_high(const GpbLeafCell *cell)
 	return high;
 }
 
+/*
+ * How many heap pages may be looked at for an interval of blocks, beyond those left over by
+ * earlier ones.  A look takes 20 to 100 ns, and a leaf whose rows the map does not show 2 to 10 us
+ * to visit. So all of a narrow interval may be looked at, and the blocks of a wide one a few at a
+ * time: what was found serves later leaves, if there are any.
+ */
+#define NARROW_BLOCKS	32
+#define LOOKS_OF_WIDE	4
+
+static inline int
+looks_granted(const GpbBlockInterval *interval)
+{
+	BlockNumber more = interval->last - interval->first;
+
+	return more < NARROW_BLOCKS ? more + 1 : LOOKS_OF_WIDE;
+}
+
 /* Are all rows seen to which a leaf's entries lead? */
 static inline GpbSeen
 cover_seen(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *settled,
@@ -204,6 +232,7 @@ cover_seen(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *s
 
 		if (interval->first > interval->last)
 			continue;
+		gpb_seen_grant(&reader->seen, looks_granted(interval));
 		seen = gpb_seen_blocks(&reader->seen, visibility, settled, interval->first,
 							   interval->last);
 		if (seen != GPB_SEEN_ALL)
@@ -275,12 +304,6 @@ add_copy(const GpbCellReader *reader, const GpbCellCopy *copy, GpbCellTotal *tot
 }
 
 /*
- * Heap pages that may be looked at for each step, beyond those left over by earlier ones.  A look
- * takes 20 ns, and a leaf whose rows the map does not show takes some microseconds to visit.
- */
-#define LOOKS_OF_STEP	32
-
-/*
  * The order is rule M14's: E, then map and settled pages, then the looks, with full barriers
  * between.  All cells of a step are read before the first look, so that what the looks read can be
  * prefetched.
@@ -294,7 +317,7 @@ gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReade
 	int			n = 0;
 	int			i;
 
-	if (not_worth_asking(reader, link->block))
+	if (left_to_others(reader, link->block))
 	{
 		reader->passing = false;
 		reader->missed = InvalidBlockNumber;
@@ -302,7 +325,6 @@ gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReade
 	}
 	if (reader->upto == 0)
 		read_position(reader);
-	gpb_seen_grant(&reader->seen, LOOKS_OF_STEP);
 	links[0] = *link;
 	while (n < GPB_CELL_STEP)
 	{
@@ -330,16 +352,9 @@ gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReade
 		}
 		add_copy(reader, &copies[i], total);
 	}
-	reader->passing = i > 0;
+	note_outcome(reader, i);
 	if (i > 0)
-	{
-		reader->known = true;
-		reader->failures = 0;
-		reader->pauses = 0;
 		*link = links[i];
-	}
-	else
-		note_failure(reader);
 	return i;
 }
 

@@ -70,10 +70,10 @@ typedef struct GpbCellReader
 	XLogRecPtr	upto;			/* E of rule M14; 0 if not read yet */
 	GpbSeenBlocks seen;			/* since E was read */
 
-	bool		passing;		/* were leaves passed by when that was tried last? */
+	bool		passing;		/* were some leaves passed by when that was tried last? */
 	BlockNumber missed;			/* the leaf that could not be passed by last */
 	GpbCellMiss miss;			/* why */
-	uint32		failures;		/* leaves in a row that could not be, for their rows */
+	uint32		failures;		/* leaves that could not be, less those made up for */
 	uint32		pause;			/* how many leaves are visited before cells are asked again */
 	uint32		pauses;			/* how long the next pause is */
 	bool		known;			/* was any leaf passed by? */
@@ -106,6 +106,19 @@ typedef struct GpbCellLink
 extern void gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index,
 							Snapshot snapshot, const GpbProgram *program,
 							const GpbAnswerFormat *format);
+
+/*
+ * Is the leaf that comes next to be visited without a look at its cell, since too many were asked
+ * for in vain?  To be called once a leaf.
+ */
+static inline bool
+gpb_cells_pause(GpbCellReader *reader)
+{
+	if (likely(reader->pause == 0))
+		return false;
+	reader->pause--;
+	return true;
+}
 
 /*
  * Pass by the leaf that *link names, and up to GPB_CELL_STEP - 1 after it, as long as their cells

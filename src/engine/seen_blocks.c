@@ -19,7 +19,7 @@
 #define WIDE_INTERVAL	1024
 
 /* Looks do not pile up beyond this. */
-#define MOST_LOOKS		4096
+#define MOST_LOOKS		1024
 
 /* How far ahead what a look needs is prefetched: the cell, and the page's header */
 #define CELLS_AHEAD		8

@@ -41,7 +41,7 @@ EXTRA_CLEAN = gpubtree_cuda.so $(wildcard cuda/*.[do] src/*.d src/*/*.d src/*/*/
 	test/bench/device_bench test/bench/ranges_bench test/bench/programs_bench test/bench/search_bench \
 	test/bench/node_sweep_gpu test/bench/node_sweep_cpu \
 	test/unit/keys_test test/unit/balance_test test/unit/choice_test test/unit/map_copies_test \
-	test/unit/leaf_test test/unit/program_test
+	test/unit/leaf_test test/unit/leaf_cells_test test/unit/program_test
 
 PG_CONFIG ?= pg_config
 
@@ -198,6 +198,9 @@ test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c $(HEADERS_
 
 test/unit/leaf_test: test/unit/leaf.c src/visible_entries.c src/leaf_sum.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm
+
+test/unit/leaf_cells_test: test/unit/leaf_cells.c $(HEADERS_ALL)
+	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
 
 test/unit/program_test: $(wildcard test/unit/program*.c) $(PROGRAM_SRCS) $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm

@@ -167,6 +167,8 @@ gpb_cell_write(GpbCell *cell, const GpbCell *from)
 	if ((version & 1) != 0 ||
 		!pg_atomic_compare_exchange_u32(&cell->head.version, &version, version + 1))
 		return;
+	/* An exchange that is a pair of a load and a store may let later stores pass its own one. */
+	pg_write_barrier();
 	memcpy(cell->bytes + begin, from->bytes + begin, middle - begin);
 	GPB_HOLD("leaf-within-cell");
 	memcpy(cell->bytes + middle, from->bytes + middle, sizeof(GpbCell) - middle);

@@ -76,6 +76,7 @@ gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index, Snapshot s
 static void
 read_position(GpbCellReader *reader)
 {
+	GPB_HOLD("cells-before-position");
 	reader->upto = RecoveryInProgress() ? GetXLogReplayRecPtr(NULL) : GetXLogInsertRecPtr();
 	GPB_HOLD("cells-after-position");
 	/* What is read of the map and of heap pages from now on is read after it. */

@@ -193,6 +193,8 @@ write_cell(SettledCell *cell, const SettledCell *from)
 	if ((version & 1) != 0 ||
 		!pg_atomic_compare_exchange_u32(&cell->version, &version, version + 1))
 		return;
+	/* An exchange that is a pair of a load and a store may let later stores pass its own one. */
+	pg_write_barrier();
 	memcpy((char *) cell + offsetof(SettledCell, buffer),
 		   (const char *) from + offsetof(SettledCell, buffer),
 		   offsetof(SettledCell, newest) - offsetof(SettledCell, buffer));

@@ -311,6 +311,47 @@ test_one_block(GpbVisibleEntriesForm form)
 	verdict(ok, what);
 }
 
+/* The least and the greatest heap block of entries, with rows of all widths that there are forms for. */
+static void
+test_entry_blocks(GpbVisibleEntriesForm form)
+{
+	static const int widths[] = {8, 10, 12, 16, 20, 24, 32, 40};
+	char	   *page = guarded_page();
+	bool		ok = true;
+	char		what[100];
+	int			round;
+
+	if (!gpb_visible_entries_force(form))
+		return;
+	for (round = 0; round < 20000; round++)
+	{
+		int			width = widths[round % 8];
+		int			from = (int) (next_random() % 9);
+		int			to = from + 1 + (int) (next_random() % 40);
+		uint32		least = 0xFFFFFFFF;
+		uint32		most = 0;
+		uint32		found_least;
+		uint32		found_most;
+		int			i;
+
+		for (i = 0; i < to + 9; i++)
+		{
+			uint32		block = (uint32) next_random() >> (round % 32);
+
+			set_locator(page, width, i, next_random() << 48 | (uint64) block << 16 |
+						(next_random() & 0xFFFF));
+			if (i < from || i >= to)
+				continue;
+			least = block < least ? block : least;
+			most = block > most ? block : most;
+		}
+		gpb_entry_blocks(page, width, from, to, &found_least, &found_most);
+		ok &= found_least == least && found_most == most;
+	}
+	snprintf(what, sizeof(what), "%s: least and greatest block", gpb_visible_entries_name());
+	verdict(ok, what);
+}
+
 /* Entries are on the last heap blocks that there can be; one of these is not all-visible, or none. */
 static void
 test_last_blocks(GpbVisibleEntriesForm form)
@@ -685,6 +726,7 @@ main(int argc, char **argv)
 		test_map_pages((GpbVisibleEntriesForm) form);
 		test_one_block((GpbVisibleEntriesForm) form);
 		test_last_blocks((GpbVisibleEntriesForm) form);
+		test_entry_blocks((GpbVisibleEntriesForm) form);
 	}
 	for (i = 4; i <= GPB_WIDE_KEY; i *= 2)
 	{

@@ -449,7 +449,7 @@ $node->stop;
 
 # Go to shortly before the 32 bits of a transaction number are used up.  No more than half of the
 # numbers can be skipped at a time, and what was there before has to be frozen.
-$node = gpb_node('border', databases => 1, settings => $settings);
+$node = gpb_node('border', settings => $settings);
 gpb_compare_function($node);
 $node->safe_psql('postgres', "UPDATE pg_database SET datallowconn = true WHERE datname = 'template0'");
 foreach my $next (2000000000, 4000000000, 4294967200)

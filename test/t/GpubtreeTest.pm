@@ -54,7 +54,7 @@ sub how_to_repeat
 {
 	my %variables = (%ENV, GPB_SEED => $seed, TAP => basename($0, '.pl'));
 	my @names = grep { exists $variables{$_} } 
-	  qw(GPB_SEED GPB_ROUNDS GPB_TRANSACTIONS GPB_STEPS GPB_DEVICE GPB_FUZZ GPB_SECONDS TAP);
+	  qw(GPB_SEED GPB_ROUNDS GPB_TRANSACTIONS GPB_STEPS GPB_ROWS GPB_DEVICE GPB_FUZZ GPB_SECONDS TAP);
 
 	return join(' ', 'repeat with:', (map { "$_=$variables{$_}" } @names), 'sh test/all tap');
 }

@@ -153,7 +153,7 @@ run_script()
 		GPB_TEMPLATE="$work/run/template" PGPORT=65432 \
 		PG_REGRESS="$pgxs/src/test/regress/pg_regress" PG_TEST_PORT_DIR="$work/run" \
 		PG_TEST_TIMEOUT_DEFAULT="${PG_TEST_TIMEOUT_DEFAULT:-600}" \
-		PERL_HASH_SEED=0 GPB_CUDA="$cuda" $2 \
+		PERL_HASH_SEED=0 PG_TEST_NOCLEAN=1 GPB_CUDA="$cuda" $2 \
 		perl -I "$pgxs/src/test/perl" -I "$source/test/t" "$source/test/t/$name.pl") \
 		</dev/null >"$script_output" 2>&1 || status=$?
 	p=$(lines '^ok ' "$script_output")
@@ -254,7 +254,7 @@ sanitize_server()
 	cat >"$server_program" <<-SCRIPT
 		#!/bin/bash
 		export LD_PRELOAD='$(gcc -print-file-name=libasan.so) $work/sanitize/no_gettext.so'
-		export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:detect_stack_use_after_return=0:malloc_context_size=5
+		export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:detect_stack_use_after_return=0:malloc_context_size=1
 		export UBSAN_OPTIONS=print_stacktrace=1:abort_on_error=1
 		exec -a "\$0" "\$0.plain" "\$@"
 	SCRIPT

@@ -23,9 +23,9 @@ INSERT INTO t SELECT :a + i * 7, i, i FROM generate_series(1, :b) i;
 DELETE FROM t WHERE k BETWEEN :a AND :a + 100;
 SQL
 	# The server crashes after different amounts of work, once with a checkpoint before.
-	gpb_go_on($node, 0.8, "SELECT count(*) > $before + 1000 FROM t");
+	gpb_go_on($node, 0.3, "SELECT count(*) > $before + 1000 FROM t");
 	$node->safe_psql('postgres', 'CHECKPOINT') if $round == 2;
-	sleep(0.5 * $round);
+	sleep(0.2 * $round);
 	$node->stop('immediate');
 	$load->finish;
 	$node->start;

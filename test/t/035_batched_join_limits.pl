@@ -36,8 +36,6 @@ gpb_compare_beside_writers(
 	$node,
 	setting => 'gpubtree.enable_batchjoin',
 	seed => $seed,
-	transactions => 120,
-	least => 100,
 	queries => [
 		'SELECT p.n, t.v FROM p JOIN t USING (k)',
 		'SELECT p.n, t.v, t.note FROM p LEFT JOIN t USING (k)',

@@ -39,8 +39,6 @@ gpb_compare_beside_writers(
 	$node,
 	setting => 'gpubtree.enable_rangeaggregate',
 	seed => $seed,
-	transactions => 80,
-	least => 70,
 	queries => [
 		'SELECT b.id, count(*), sum(t.v), min(t.k), max(t.v) FROM b JOIN t ON t.k >= b.lo AND t.k < b.hi GROUP BY b.id',
 		'SELECT b.id, count(*), sum(t.v), sum(t.k) FROM b LEFT JOIN t ON t.k BETWEEN b.lo AND b.hi GROUP BY b.id',

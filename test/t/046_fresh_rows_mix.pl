@@ -8,7 +8,7 @@
 # pages from one reader to the next.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_SECONDS	length of each of the four runs (default 4; of the one with a crash three times that),
+# GPB_SECONDS	length of each of the four runs (default 2; of the one with a crash three times that),
 #				each of them more than one if need be
 use JSON::PP;
 use Time::HiRes qw(sleep);
@@ -18,7 +18,7 @@ use GpubtreeTest;
 use GpubtreeMix;
 
 my $seed = gpb_seed();
-my $seconds = $ENV{GPB_SECONDS} // 4;
+my $seconds = $ENV{GPB_SECONDS} // 2;
 # So many snapshots are compared in the four runs, however slow the machine is
 my $least = 480 * $seconds;
 my $primary = gpb_node('primary', allows_streaming => 1, settings => <<'CONF');

@@ -36,7 +36,7 @@ SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan 
 SET gpubtree.enabled = off AS $$
 	SELECT md5(string_agg(n || ' ' || coalesce(s, 0), ' ' ORDER BY i)) FROM
 		(SELECT i, count(t.k) AS n, sum(t.v) AS s FROM generate_series(1::bigint, 200) i
-			LEFT JOIN t ON t.k BETWEEN i * 311 % 60000 AND i * 311 % 60000 + i GROUP BY i) q
+			CROSS JOIN generate_series(i * 311 % 60000, i * 311 % 60000 + i) key LEFT JOIN t ON t.k = key GROUP BY i) q
 $$;
 SQL
 

@@ -5,7 +5,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $seconds = $ENV{GPB_SECONDS} // 6;
+my $seconds = $ENV{GPB_SECONDS} // 3;
 
 my $primary = gpb_node('primary', allows_streaming => 1, settings => <<'CONF');
 autovacuum = off

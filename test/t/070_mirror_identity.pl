@@ -4,7 +4,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', settings => "autovacuum = off\n");
+my $node = gpb_node('main', databases => 1, settings => "autovacuum = off\n");
 my $directory = $node->basedir . '/elsewhere';
 mkdir $directory or die $!;
 $node->safe_psql('postgres', "CREATE TABLESPACE elsewhere LOCATION '$directory'");

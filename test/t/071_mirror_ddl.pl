@@ -3,7 +3,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', only_queries_refresh => 1, settings => "autovacuum = off\nallow_in_place_tablespaces = on\n");
+my $node = gpb_node('main', databases => 1, only_queries_refresh => 1, settings => "autovacuum = off\nallow_in_place_tablespaces = on\n");
 gpb_compare_function($node);
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k bigint, v int, d float8);

@@ -253,6 +253,8 @@ $holder->quit;
 
 # ---- writers, refreshes, readers and a service that comes and goes ----
 
+my $seconds = ($ENV{GPB_SECONDS} // 3) / 3;
+
 my $writer = gpb_start_pgbench($node, <<'SQL', '-c', '2');
 \set seed random(0, 1000000)
 SELECT setseed(:seed / 1000000.0);
@@ -271,11 +273,11 @@ COMMIT;
 SQL
 for (1 .. 2)
 {
-	sleep 2;
+	sleep $seconds;
 	gpb_wait_for_service($node);
 	kill 'TERM', gpb_service_pid($node);
 }
-sleep 2;
+sleep $seconds;
 ok(gpb_end_pgbench($_), 'answers are right beside writers and refreshes while the service restarts')
   for $writer, $refresher, $reader;
 gpb_wait_for_service($node);

@@ -12,7 +12,7 @@ use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $root = "$FindBin::RealBin/../..";
-my $node = gpb_node('main', settings => <<'CONF');
+my $node = gpb_node('main', databases => 1, settings => <<'CONF');
 autovacuum = off
 gpubtree.enable_scan = on
 timezone = 'UTC'

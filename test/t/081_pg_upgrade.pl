@@ -5,13 +5,17 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $old = gpb_node('old', settings => "autovacuum = off\n");
+my $old = gpb_node('old', databases => 1, settings => "autovacuum = off\n");
 my $new = PostgreSQL::Test::Cluster->new('new');
 my $bin = $old->config_data('--bindir');
 my $question = 'SELECT count(*), sum(v) FROM t WHERE k BETWEEN 10 AND 3000';
 my $preload = "shared_preload_libraries = 'gpubtree'";
 
-$new->init;
+{
+	local $ENV{GPB_TEMPLATE} = ($ENV{GPB_TEMPLATE} // '') . '-all';
+
+	$new->init;
+}
 $new->append_conf('postgresql.conf', "gpubtree.device = 'host'\nautovacuum = off\n");
 $old->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k bigint, v integer);

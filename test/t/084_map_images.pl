@@ -201,7 +201,7 @@ BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT compare(:lo, :lo + :n);
 END;
 SQL
-sleep 7;
+gpb_go_on($node, 2, "SELECT count(*) > 300 FROM t WHERE v = 7");
 ok(gpb_end_pgbench($reader), 'six readers beside writers: every answer is that of its snapshot');
 ok(gpb_end_pgbench($_), 'the writers are not disturbed') for $writer, $vacuum;
 nobody_uses_images('after readers and writers');

@@ -252,7 +252,7 @@ BEGIN ISOLATION LEVEL REPEATABLE READ;
 SELECT compare(:lo, :lo + :n);
 END;
 SQL
-gpb_go_on($node, 7, "SELECT joined_launches > $before->{joined} FROM gpubtree_batches");
+gpb_go_on($node, 2, "SELECT joined_launches > $before->{joined} FROM gpubtree_batches");
 ok(gpb_end_pgbench($reader), 'eight readers beside writers: every answer is that of its snapshot, requests joined');
 ok(gpb_end_pgbench($_), 'the writers are not disturbed') for $writer, $vacuum;
 gpb_all_is_free($node, 'after readers and writers');

@@ -14,7 +14,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $node = gpb_node('main', settings => "autovacuum = off\n");
+my $node = gpb_node('main', databases => 1, settings => "autovacuum = off\n");
 my $parts = slurp_file("$FindBin::RealBin/../upgrade.sql");
 
 # The part of test/upgrade.sql that has this name

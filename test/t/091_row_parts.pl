@@ -8,6 +8,7 @@
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of rounds for each device (default 3)
+# GPB_TRANSACTIONS	number of transactions of each client in a round (default 25)
 # GPB_DEVICE	gpubtree.device; default: host, then off
 use FindBin;
 use lib $FindBin::RealBin;
@@ -16,6 +17,7 @@ use GpubtreeRandom;
 
 my $random = GpubtreeRandom->new(rounds => 3, devices => [ 'host', 'off' ], settings => "timezone = 'UTC'\n");
 my $node = $random->node;
+my $transactions = $ENV{GPB_TRANSACTIONS} // 25;
 
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE busy (k int8, v int, g int2, u text) WITH (fillfactor = 80);
@@ -126,7 +128,7 @@ COMMIT;
 SQL
 	}
 	$node->pgbench(
-		'-n -c 4 -t 60 --random-seed=' . ($random->seed + $round), 0,
+		"-n -c 4 -t $transactions --random-seed=" . ($random->seed + $round), 0,
 		[qr/processed: (\d+)\/\1/], [qr/^pgbench: setting random seed to \d+$/],
 		"device $device, round $round: parts of lists beside writers",
 		{   %reader,

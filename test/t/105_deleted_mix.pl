@@ -6,12 +6,12 @@
 # that a launch compares (M4).
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_SECONDS	how long the mix runs at least (default 4)
+# GPB_SECONDS	how long the mix runs at least (default 2)
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $seconds = $ENV{GPB_SECONDS} // 4;
+my $seconds = $ENV{GPB_SECONDS} // 2;
 my $node = gpb_node('main', settings => "autovacuum = off\nmax_connections = 30\n");
 gpb_compare_function($node);
 gpb_wait_for_service($node);

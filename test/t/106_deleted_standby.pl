@@ -4,12 +4,12 @@
 #
 # Guards: the redo of UNLINK and its marks; the checker beside replay; rule M7 on a standby.
 #
-# GPB_SECONDS	how long the mix runs (default 8)
+# GPB_SECONDS	how long the mix runs (default 4)
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $seconds = $ENV{GPB_SECONDS} // 8;
+my $seconds = $ENV{GPB_SECONDS} // 4;
 my $primary = gpb_node('primary', allows_streaming => 1, settings => <<'CONF');
 autovacuum = off
 max_connections = 30

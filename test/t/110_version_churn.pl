@@ -8,7 +8,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
 
-my $seconds = $ENV{GPB_SECONDS} // 8;
+my $seconds = $ENV{GPB_SECONDS} // 4;
 my $node = gpb_node('main', settings => <<'CONF');
 autovacuum = off
 max_connections = 30

@@ -5,14 +5,14 @@
 #
 # Guards: src/index/dictionary*.c, the redo of its records, what gpubtree_check says about it.
 #
-# GPB_SECONDS	how long the mix runs (default 4)
+# GPB_SECONDS	how long the mix runs (default 2)
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreePages;
 use GpubtreeTest;
 
-my $seconds = $ENV{GPB_SECONDS} // 4;
+my $seconds = $ENV{GPB_SECONDS} // 2;
 my $node = gpb_node('primary', allows_streaming => 1, damages => 1, settings => <<'CONF');
 autovacuum = off
 wal_consistency_checking = 'gpubtree'

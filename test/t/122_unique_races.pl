@@ -4,13 +4,13 @@
 #
 # Guards: the locks of the check and of the way from the first equal leaf to the entry's.
 #
-# GPB_SECONDS	how long the mix runs (default 6)
+# GPB_SECONDS	how long the mix runs (default 3)
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
-my $seconds = $ENV{GPB_SECONDS} // 6;
+my $seconds = $ENV{GPB_SECONDS} // 3;
 my $node = gpb_node('primary', allows_streaming => 1, settings => <<'CONF');
 autovacuum = off
 wal_consistency_checking = 'gpubtree'
@@ -124,7 +124,7 @@ DELETE FROM t WHERE k = 7;
 INSERT INTO t VALUES (7, :v) ON CONFLICT (k) DO UPDATE SET v = excluded.v;
 SQL
 $node->safe_psql('postgres', 'VACUUM t') for 1 .. 5;
-sleep 3;
+sleep 1;
 ok(gpb_end_pgbench($churn), 'inserts beside VACUUM');
 prints("SELECT count(*) FROM t WHERE k = 7; SELECT gpubtree_check('t_k', true)", "1\n", 'one row is left');
 
@@ -189,7 +189,7 @@ my $load = gpb_start_pgbench($node, <<'SQL', '-c', 4);
 \set a random(1, 100000)
 INSERT INTO m SELECT i, 1 FROM generate_series(:a, :a + 50) i ON CONFLICT (k) DO UPDATE SET v = m.v + 1;
 SQL
-sleep 2;
+sleep 1;
 $node->stop('immediate');
 eval { $load->finish };
 $node->start;

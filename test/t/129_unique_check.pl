@@ -12,7 +12,7 @@ use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
-my $seconds = $ENV{GPB_SECONDS} // 10;
+my $seconds = $ENV{GPB_SECONDS} // 3;
 my $node = gpb_node('primary', allows_streaming => 1, settings => <<'CONF');
 autovacuum = off
 hot_standby_feedback = on

@@ -3,13 +3,16 @@
 # same bytes (wal_consistency_checking), and answers likewise.
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
-# GPB_STEPS	number of changes (default 24)
+# GPB_STEPS	number of changes (default 12: each kind once)
+# GPB_ROWS	number of rows at first (default 5000)
 use FindBin;
 use lib $FindBin::RealBin;
 use GpubtreeTest;
+use List::Util qw(shuffle);
 
 gpb_seed();
-my $steps = $ENV{GPB_STEPS} // 24;
+my $steps = $ENV{GPB_STEPS} // 12;
+my $rows = $ENV{GPB_ROWS} // 5000;
 
 # Indexes of each width of keys, with few and many rows to a key; one that has no runs besides.
 my %indexes = (
@@ -125,15 +128,18 @@ sub compare
 }
 
 $primary->safe_psql('postgres', gpb_setseed() . "INSERT INTO t (i, b, u) SELECT " . row_values(200)
-	. ' FROM generate_series(1, 15000)');
+	. " FROM generate_series(1, $rows)");
 compare('first rows');
+# Each kind of change comes, in random order, before any comes again.
+my @order;
 for my $step (1 .. $steps)
 {
-	my $change = $changes[ int(rand(@changes)) ]->();
+	@order = shuffle(@changes) if !@order;
+	my $change = shift(@order)->();
 
 	$primary->safe_psql('postgres', gpb_setseed() . $change);
 	note("step $step: $change");
-	if ($step % 8 == 0)
+	if ($step % 6 == 0)
 	{
 		$primary->stop('immediate');
 		$primary->start;
@@ -145,7 +151,7 @@ my $log = slurp_file($standby->logfile);
 unlike($log, qr/PANIC|inconsistent page/, 'the standby found no page different');
 
 $primary->safe_psql('postgres', gpb_setseed() . "INSERT INTO t (i, b, u) SELECT " . row_values(60)
-	. ' FROM generate_series(1, 30000)');
+	. " FROM generate_series(1, 2 * $rows)");
 for my $index (sort keys %indexes)
 {
 	my ($leaves, $runs) = split(/\|/, $primary->safe_psql('postgres', "SELECT * FROM leaves('$index')"));
@@ -165,7 +171,7 @@ cmp_ok($primary->safe_psql('postgres', "SELECT runs FROM leaves('t_int')"), '>',
 compare('switched on');
 $standby->promote;
 $standby->safe_psql('postgres', gpb_setseed() . "INSERT INTO t (i, b, u) SELECT " . row_values(200)
-	. ' FROM generate_series(1, 10000)');
+	. " FROM generate_series(1, $rows / 2)");
 is($standby->safe_psql('postgres', join(';', map { "SELECT gpubtree_check('$_')" } sort keys %indexes)),
 	join("\n", map { '' } sort keys %indexes), 'the promoted standby goes on');
 done_testing();

@@ -10,7 +10,7 @@ use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
-my $node = gpb_node('main', only_queries_refresh => 1, settings => <<'CONF');
+my $node = gpb_node('main', databases => 1, only_queries_refresh => 1, settings => <<'CONF');
 autovacuum = off
 gpubtree.min_built_mirror_size = 0
 CONF

@@ -97,7 +97,7 @@ SELECT gpubtree_check('t_k', false);
 SELECT 1 / (count(*) = 0)::int FROM t WHERE k > 9999 AND a <> 'new ' || k % 10000;
 SELECT 1 / (count(*) = count(DISTINCT k))::int FROM (SELECT a, min(k) % 10000 AS k FROM t WHERE k > 9999 GROUP BY a) q;
 SQL
-gpb_go_on($node, 2, 'SELECT count(DISTINCT a) > 150 FROM t');
+gpb_go_on($node, 1, 'SELECT count(DISTINCT a) > 150 FROM t');
 ok(gpb_end_pgbench($_), 'sessions beside writers') for $checks, $writers;
 same($node, 'after writers');
 $node->wait_for_catchup($standby);

@@ -53,7 +53,8 @@ sub gpb_seed
 sub how_to_repeat
 {
 	my %variables = (%ENV, GPB_SEED => $seed, TAP => basename($0, '.pl'));
-	my @names = grep { exists $variables{$_} } qw(GPB_SEED GPB_ROUNDS GPB_DEVICE GPB_FUZZ GPB_SECONDS TAP);
+	my @names = grep { exists $variables{$_} } 
+	  qw(GPB_SEED GPB_ROUNDS GPB_TRANSACTIONS GPB_STEPS GPB_ROWS GPB_DEVICE GPB_FUZZ GPB_SECONDS TAP);
 
 	return join(' ', 'repeat with:', (map { "$_=$variables{$_}" } @names), 'sh test/all tap');
 }
@@ -85,12 +86,13 @@ sub disable_checksums
 # A server with gpubtree preloaded and created, on the device that GPB_DEVICE names, or on the host
 # device, unless settings say otherwise.
 # Options: allows_streaming, options of initdb in "initdb" (an array), extra settings in "settings"
-# (text), start => 0; only_queries_refresh where the test counts what a query's refresh copies, or
+# (text), start => 0; databases where it has template0 and template1 besides "postgres" (test/initdb); only_queries_refresh where the test counts what a query's refresh copies, or
 # holds one still; damages where the test writes pages itself, which so have no checksums.
 sub gpb_node
 {
 	my ($name, %options) = @_;
 	my $node = PostgreSQL::Test::Cluster->new($name);
+	local $ENV{GPB_TEMPLATE} = ($ENV{GPB_TEMPLATE} // '') . ($options{databases} ? '-all' : '');
 
 	$node->init(allows_streaming => $options{allows_streaming} // 0,
 		$options{initdb} ? (extra => $options{initdb}) : ());

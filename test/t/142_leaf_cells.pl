@@ -66,12 +66,16 @@ sub without_cells
 		join('', map { "SET $_;" } @forced) . 'SET gpubtree.enable_leaf_cache = off;' . ($sql // $query));
 }
 
-# How many leaves were passed by
+# How many leaves were passed by, by all nodes of the plan
 sub passed
 {
 	my ($sql, $on) = @_;
-	my $found = gpb_plan_node($on // $node, $sql // $query, 'aggregate');
-	return $found->{'Leaves Passed by Cells'} // 0;
+	my $set = join('', map { "SET $_;" } @forced);
+	my $plan = ($on // $node)->safe_psql('postgres',
+		"$set EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " . ($sql // $query));
+	my $sum = 0;
+	$sum += $1 while $plan =~ /Leaves Passed by Cells: (\d+)/g;
+	return $sum;
 }
 
 # Ask in a session that is held between map and looks; others do something meanwhile.
@@ -109,6 +113,22 @@ for my $columns ('sum(v)', 'sum(w), max(v)', 'sum(f)', 'max(k), count(n)')
 {
 	cmp_ok(passed("SELECT count(*), $columns FROM t WHERE k BETWEEN 100 AND 19900"), '>', 50,
 		"all columns stay: $columns");
+}
+
+# ---- many ranges, some of which overlap; buckets; ranks ----
+
+sql('CREATE TABLE r (lo bigint, hi bigint)',
+	'INSERT INTO r SELECT i * 900, i * 900 + 300 + (i % 5) * 1700 FROM generate_series(0, 20) i', 'ANALYZE r');
+my %many = (
+	'ranges that overlap' => 'SELECT string_agg(x::text, chr(59) ORDER BY lo) FROM (SELECT r.lo, count(*), sum(t.v), max(t.w) FROM r JOIN t ON t.k BETWEEN r.lo AND r.hi GROUP BY r.lo) x',
+	'a subquery of each row' => 'SELECT string_agg(lo || chr(58) || n, chr(59) ORDER BY lo) FROM (SELECT lo, (SELECT sum(v) FROM t WHERE k BETWEEN lo AND hi) AS n FROM r) x',
+	'buckets' => 'SELECT string_agg(x::text, chr(59) ORDER BY b) FROM (SELECT k / 3000 AS b, count(*), sum(f), min(v) FROM t WHERE k BETWEEN 50 AND 19950 GROUP BY 1) x',
+	'a median' => 'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), sum(v) FROM t WHERE k BETWEEN 50 AND 19950',
+	'an offset' => 'SELECT k FROM t WHERE k > 17 ORDER BY k OFFSET 15000 LIMIT 1');
+for my $name (sort keys %many)
+{
+	ask($name, $many{$name}) for (1 .. 2);
+	cmp_ok(passed($many{$name}), '>', 0, "$name: leaves are passed by") unless $name eq 'an offset';
 }
 
 # ---- a leaf that changed ----
@@ -208,7 +228,7 @@ $whole = without_cells();
 {
 	my $holder = $node->background_psql('postgres');
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-	my $recorder = gpb_start($node, $query, @forced, "gpubtree.hold_point = 'leaf-within-record'");
+	my $recorder = gpb_start($node, $query, @forced, "gpubtree.hold_point = 'cells-recording'");
 	gpb_wait_for_hold($node);
 	# It is the second leaf of the range, or near it.
 	my $writer = gpb_start($node, 'INSERT INTO t SELECT i, 1, 1, 1, 1 FROM generate_series(100, 1500, 20) i',

@@ -308,7 +308,7 @@ gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total)
 		   (gpb_page_special(page)->flags & (GPB_PAGE_HAS_DEAD | GPB_PAGE_DELETED)) == 0);
 	if (XLogRecPtrIsInvalid(lsn))
 		return false;
-	GPB_HOLD("leaf-within-record");
+	GPB_HOLD("cells-recording");
 	reader->turn++;
 	if (!record_buffer(reader, block, lsn, buffer, &copy))
 	{

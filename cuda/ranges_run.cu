@@ -66,6 +66,7 @@ grids_of(const GpbDevice *device, const GpbRangesJob *job)
 
 /* ---- grids ---- */
 
+/* Set blocks[i] to how many of kernel[i] fill the device; there is none where that is NULL. */
 template <typename Kernel>
 static GpbDeviceStatus
 fill_device(GpbDevice *device, const Kernel *kernel, int n, uint32 *blocks)
@@ -74,6 +75,8 @@ fill_device(GpbDevice *device, const Kernel *kernel, int n, uint32 *blocks)
 	{
 		int			at_once = 0;
 
+		if (kernel[i] == NULL)
+			continue;
 		GPB_TRY_CUDA(device,
 					 cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, kernel[i],
 																   GPB_LEAF_THREADS, 0));
@@ -150,12 +153,15 @@ gpb_ranges_scan_size(GpbDevice *device, uint32 n, uint64 tasks, size_t *size)
 
 /* ---- aggregates ---- */
 
-/* Rows too wide for registers are read one by one whatever the variant. */
+/*
+ * Rows too wide for registers are read one by one whatever the variant.  Those of leaves that may
+ * have runs, which have 8 bytes, are always read four at a time.
+ */
 static int
 pass_kernel(const GpbDevice *device, const GpbRangesJob *job)
 {
-	bool		by_rows = device->variant == GPB_LEAF_ROWS || job->row_width > 16;
-	int			way = by_rows ? 0 : job->row_width / 4 - 1;
+	bool		by_rows = device->variant == GPB_LEAF_ROWS && !job->runs;
+	int			way = by_rows || job->row_width > 16 ? 0 : job->row_width / 4 - 1;
 
 	return way * GPB_PASS_SHAPES + gpb_pass_shape(&job->pass);
 }

@@ -79,7 +79,7 @@ aggregate_long(const __grid_constant__ GpbRangesJob job)
 	}
 }
 
-/* By shape of the pass.  Rows of 8 bytes have no column but the key, and no key has an exact sum. */
+/* By shape of the pass.  Rows of 8 bytes have no column but the key, which has no exact sum. */
 #define KERNELS(row_width) \
 	aggregate_long<row_width, 1, false>, \
 	aggregate_long<row_width, 2, false>, \

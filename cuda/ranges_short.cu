@@ -157,7 +157,7 @@ aggregate_short(const __grid_constant__ GpbRangesJob job)
 	gpb_tally_finish(&tally, &block, 0, &job);
 }
 
-/* By shape of the pass.  Rows of 8 bytes have no column but the key, and no key has an exact sum. */
+/* By shape of the pass.  Rows of 8 bytes have no column but the key, which has no exact sum. */
 #define KERNELS(row_width) \
 	aggregate_short<row_width, 1, false>, \
 	aggregate_short<row_width, 2, false>, \

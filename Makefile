@@ -145,7 +145,8 @@ NVCC_QUICK = $(if $(filter --Ofast-compile,$(NVCC_HELP)),$(NVCC_QUICK_$(QUICK)))
 
 ifeq ($(CUDA)$(SILENT)$(wildcard gpubtree_cuda.so)$(filter-out all install,$(MAKECMDGOALS)),yes)
 $(info gpubtree: $(words $(OBJS)) sources of C, and with nvcc $(words $(CUDA_OBJS)) of CUDA for compute capabilities $(CUDA_ARCHS),)
-$(info which take most of the time: CUDA=no leaves them out, CUDA_ARCHS=90 builds for one kind of GPU.)
+$(info which take most of the time, the longest first: CUDA=no leaves them out, CUDA_ARCHS=90 builds for one)
+$(info kind of GPU.$(if $(QUICK), With QUICK=$(QUICK) kernels are slow.))
 endif
 
 # number_of NAME, NAMES: "(3 of 54)", to show how far the long part has come

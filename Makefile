@@ -166,7 +166,7 @@ cuda/%$(1).o: cuda/%.cu
 test/kernel/cuda/%$(1).o: cuda/%.cu
 	$$(call say,NVCC,$$@ $$(call number_of,$$@,$$(BENCH_OBJS)))
 	@mkdir -p $$(@D)
-	$$(Q)$$(NVCC) $$(NVCC_FLAGS) $(2) -DGPB_BENCH -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(NVCC) $$(NVCC_FLAGS) $(2) $$(call nvcc_of,$$*) -DGPB_BENCH -MMD -MP -c -o $$@ $$<
 test/kernel/emulator/%$(1).o: cuda/%.cu $$(HEADERS_ALL) $$(wildcard test/kernel/emulator/*.h)
 	$$(call say,CXX,$$@)
 	$$(Q)$$(CXX) $$(EMULATED_FLAGS) $(2) -x c++ -c -o $$@ $$<

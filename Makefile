@@ -135,7 +135,7 @@ CUDA_NAMES = $(foreach long,$(CUDA_LONGEST),$(filter $(long) $(long).%,$(CUDA_UN
 CUDA_OBJS = $(patsubst %,cuda/%.o,$(filter-out bench,$(CUDA_NAMES)))
 
 # How well device code is optimized.  QUICK=1, for who changes kernels, has ptxas compile the interpreter
-# of programs once for each source, and not anew for each kernel that calls it.  That saves most of the
+# of programs once for each source, and not anew for each kernel that calls it.  That saves most of its
 # time, but kernels over groups take up to 1.7 times as long: no figure comes from such an object.
 # QUICK=2, for who only asks whether all compiles, optimizes as little as this nvcc can.
 QUICK ?=

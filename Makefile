@@ -7,6 +7,7 @@
 #   make installcheck   regression tests against a running server
 #   make demo, make test
 #
+#   make QUICK=1        does not optimize the CUDA object well, see QUICK below
 #   make V=1            prints whole commands
 #   mkdir b; make -C b -f ../Makefile
 #                       builds in b, and writes nothing beside the sources; so does VPATH=FOLDER
@@ -101,7 +102,8 @@ HEADERS_ALL = $(wildcard $(foreach d,* */* */*/*,src/$(d).h) cuda/*.cuh cuda/*.h
 CUDA_ARCHS ?= 75 80 90
 NVCC_FLAGS = -std=c++17 -O3 $(LINEINFO) -Werror all-warnings $(NVCC_COMPRESS) \
 	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -I$(TOP)/src \
-	$(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+	$(NVCC_ARCHS)
+NVCC_ARCHS = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
 	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 # The options that this nvcc knows
 NVCC_HELP := $(if $(NVCC),$(shell $(NVCC) --help | grep -o -e '^--[A-Za-z-]*'))
@@ -112,6 +114,10 @@ NVCC_COMPRESS = $(if $(filter --compress-mode,$(NVCC_HELP)),-compress-mode=size,
 NVCC_LINK = $(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) -shared -cudart static \
 	-Xcompiler -static-libstdc++,-static-libgcc -Xlinker --exclude-libs=ALL
 CUDA_SRCS = $(call sources,cuda/*.cu)
+# Those without kernels, which nvcc leaves to the host's compiler instead of reading them once more for
+# each architecture
+CUDA_HOST := $(patsubst $(TOP)/cuda/%.cu,%,$(if $(CUDA_SRCS),\
+	$(shell grep -L -e __global__ -e '<cub/' $(addprefix $(TOP)/,$(CUDA_SRCS)))))
 
 # What looks at leaves is compiled once for each form, see cuda/forms.cuh: NAME.o for the first form,
 # NAME.wide.o and so on for the others.
@@ -120,23 +126,35 @@ CUDA_FORMS = wide runs wide_runs
 wide_FLAGS = -DGPB_CUDA_WIDE
 runs_FLAGS = -DGPB_CUDA_RUNS
 wide_runs_FLAGS = $(wide_FLAGS) $(runs_FLAGS)
-CUDA_NAMES = $(CUDA_SRCS:cuda/%.cu=%) $(filter-out ranges_columns.%runs,\
+# Make begins with those that take longest: they run beside each other, and then beside short ones.
+CUDA_LONGEST = ranges_groups ranges_program ranges_judged ranges_long ranges_short
+CUDA_UNORDERED = $(CUDA_SRCS:cuda/%.cu=%) $(filter-out ranges_columns.%runs,\
 	$(foreach form,$(CUDA_FORMS),$(CUDA_FORMED:=.$(form))))
+CUDA_NAMES = $(foreach long,$(CUDA_LONGEST),$(filter $(long) $(long).%,$(CUDA_UNORDERED))) \
+	$(filter-out $(CUDA_LONGEST) $(CUDA_LONGEST:=.%),$(CUDA_UNORDERED))
 CUDA_OBJS = $(patsubst %,cuda/%.o,$(filter-out bench,$(CUDA_NAMES)))
 
-# The sources, as make's patterns, whose device code is compiled as quickly as this nvcc can: none for
-# users, see run_cuda_build() in test/suites.sh
-CUDA_QUICK ?=
-NVCC_QUICK = $(if $(filter --Ofast-compile,$(NVCC_HELP)),--Ofast-compile max)
+# How well device code is optimized.  QUICK=1, for who changes kernels, has ptxas compile the interpreter
+# of programs once for each source, and not anew for each kernel that calls it.  That saves most of its
+# time, but kernels over groups take up to 1.7 times as long: no figure comes from such an object.
+# QUICK=2, for who only asks whether all compiles, optimizes as little as this nvcc can.
+QUICK ?=
+NVCC_QUICK_1 = -Xptxas -Ofc=min
+NVCC_QUICK_2 = --Ofast-compile max
+NVCC_QUICK = $(if $(filter --Ofast-compile,$(NVCC_HELP)),$(NVCC_QUICK_$(QUICK)))
 
 ifeq ($(CUDA)$(SILENT)$(wildcard gpubtree_cuda.so)$(filter-out all install,$(MAKECMDGOALS)),yes)
 $(info gpubtree: $(words $(OBJS)) sources of C, and with nvcc $(words $(CUDA_OBJS)) of CUDA for compute capabilities $(CUDA_ARCHS),)
-$(info which take most of the time: CUDA=no leaves them out, CUDA_ARCHS=90 builds for one kind of GPU.)
+$(info which take most of the time, the longest first: CUDA=no leaves them out, CUDA_ARCHS=90 builds for one)
+$(info kind of GPU.$(if $(QUICK), With QUICK=$(QUICK) kernels are slow.))
 endif
 
 # number_of NAME, NAMES: "(3 of 54)", to show how far the long part has come
 before = $(if $(filter-out $(1),$(firstword $(2))),x $(call before,$(1),$(wordlist 2,$(words $(2)),$(2))))
 number_of = ($(words x $(call before,$(1),$(2))) of $(words $(2)))
+
+# nvcc_of NAME: how nvcc treats that source, beside NVCC_FLAGS
+nvcc_of = $(if $(filter $(1),$(CUDA_HOST)),-x c++,$(NVCC_QUICK))
 
 # cuda_rules SUFFIX, FLAGS: how objects of that form are made: for users; for tests and benchmarks, with
 # the functions of cuda/bench.h, which nobody installs; and for the CPU, see test/kernel/emulator.
@@ -144,11 +162,11 @@ define cuda_rules
 cuda/%$(1).o: cuda/%.cu
 	$$(call say,NVCC,$$@ $$(call number_of,$$@,$$(CUDA_OBJS)))
 	@mkdir -p $$(@D)
-	$$(Q)$$(NVCC) $$(NVCC_FLAGS) $(2) $$(if $$(filter $$(CUDA_QUICK),$$*),$$(NVCC_QUICK)) -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(NVCC) $$(NVCC_FLAGS) $(2) $$(call nvcc_of,$$*) -MMD -MP -c -o $$@ $$<
 test/kernel/cuda/%$(1).o: cuda/%.cu
 	$$(call say,NVCC,$$@ $$(call number_of,$$@,$$(BENCH_OBJS)))
 	@mkdir -p $$(@D)
-	$$(Q)$$(NVCC) $$(NVCC_FLAGS) $(2) -DGPB_BENCH -MMD -MP -c -o $$@ $$<
+	$$(Q)$$(NVCC) $$(NVCC_FLAGS) $(2) $$(call nvcc_of,$$*) -DGPB_BENCH -MMD -MP -c -o $$@ $$<
 test/kernel/emulator/%$(1).o: cuda/%.cu $$(HEADERS_ALL) $$(wildcard test/kernel/emulator/*.h)
 	$$(call say,CXX,$$@)
 	$$(Q)$$(CXX) $$(EMULATED_FLAGS) $(2) -x c++ -c -o $$@ $$<

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "batch.cuh"
+#include "batch_keys.cuh"
 #include "tuning.cuh"
 
 /* ---- search ---- */

@@ -5,8 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <cub/device/device_radix_sort.cuh>
-
+#include "cub.cuh"
 #include "device.cuh"
 
 /* ---- kernels ---- */
@@ -120,9 +119,8 @@ static cudaError_t
 sort_numbers(const SortScratch *scratch, size_t *size, const uint64 *order, uint32 n, int bits,
 		   cudaStream_t stream)
 {
-	return cub::DeviceRadixSort::SortPairs(scratch->temporary, *size, order, scratch->order,
-										   scratch->unsorted, scratch->sorted, n, 0, bits,
-										   stream);
+	return gpb_cub_sort(scratch->temporary, size, order, scratch->order, scratch->unsorted,
+						scratch->sorted, n, 0, bits, stream);
 }
 
 /* Give the buffer room for a sort of n records, and set *scratch to its parts. */

@@ -16,8 +16,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <cub/device/device_radix_sort.cuh>
-
+#include "batch_keys.cuh"
+#include "cub.cuh"
 #include "psa.cuh"
 #include "tuning.cuh"
 
@@ -250,16 +250,14 @@ sort_pairs(GpbDevice *device, cudaStream_t stream, GpbBuffer *temporary, const K
 	size_t		size = 0;
 
 	GPB_TRY(gpb_check(device,
-					  cub::DeviceRadixSort::SortPairs(NULL, size, keys, sorted, values,
-													  sorted_values, n, first_bit, end_bit,
-													  stream),
+					  gpb_cub_sort(NULL, &size, keys, sorted, values, sorted_values, n, first_bit,
+								   end_bit, stream),
 					  "planning a sort"));
 	GPB_TRY(gpb_buffer_reserve(device, temporary, size));
 	size = temporary->size;
 	return gpb_check(device,
-					 cub::DeviceRadixSort::SortPairs(temporary->data, size, keys, sorted,
-													 values, sorted_values, n, first_bit,
-													 end_bit, stream),
+					 gpb_cub_sort(temporary->data, &size, keys, sorted, values, sorted_values, n,
+								  first_bit, end_bit, stream),
 					 "sorting keys");
 }
 

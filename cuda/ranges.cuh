@@ -151,7 +151,7 @@ typedef void (*GpbJudgedKernel) (GpbRangesJob, GpbListJob);
 
 /*
  * Short and long exist for each way to read rows (one by one; or four at a time, of 8, 12 or 16
- * bytes) and each shape of a pass.
+ * bytes) and each shape of a pass, but for those that no request has: they are NULL.
  */
 #define GPB_ROW_WAYS			4
 #define GPB_PASS_KERNELS		(GPB_ROW_WAYS * GPB_PASS_SHAPES)

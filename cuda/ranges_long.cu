@@ -79,18 +79,20 @@ aggregate_long(const __grid_constant__ GpbRangesJob job)
 	}
 }
 
+/* By shape of the pass.  Rows of 8 bytes have no column but the key, which has no exact sum. */
 #define KERNELS(row_width) \
 	aggregate_long<row_width, 1, false>, \
 	aggregate_long<row_width, 2, false>, \
 	aggregate_long<row_width, 1, true>
+#define KERNELS_OF_KEYS aggregate_long<8, 1, false>, NULL, NULL
 
 const GpbRangesKernel GPB_FORM::gpb_long_kernels[GPB_PASS_KERNELS] = {
-	KERNELS(GPB_ANY_WIDTH),
-	KERNELS(8),
-#ifdef GPB_CUDA_RUNS			/* for rows of 8 bytes alone */
-	KERNELS(8),
-	KERNELS(8)
+#ifdef GPB_CUDA_RUNS			/* rows of 8 bytes alone */
+	NULL, NULL, NULL,
+	KERNELS_OF_KEYS
 #else
+	KERNELS(GPB_ANY_WIDTH),
+	KERNELS_OF_KEYS,
 	KERNELS(12),
 	KERNELS(16)
 #endif

@@ -5,8 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <cub/device/device_scan.cuh>
-
+#include "cub.cuh"
 #include "device.cuh"
 #include "psa.cuh"
 #include "tuning.cuh"
@@ -66,6 +65,7 @@ grids_of(const GpbDevice *device, const GpbRangesJob *job)
 
 /* ---- grids ---- */
 
+/* Set blocks[i] to how many of kernel[i] fill the device; there is none where that is NULL. */
 template <typename Kernel>
 static GpbDeviceStatus
 fill_device(GpbDevice *device, const Kernel *kernel, int n, uint32 *blocks)
@@ -74,6 +74,8 @@ fill_device(GpbDevice *device, const Kernel *kernel, int n, uint32 *blocks)
 	{
 		int			at_once = 0;
 
+		if (kernel[i] == NULL)
+			continue;
 		GPB_TRY_CUDA(device,
 					 cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, kernel[i],
 																   GPB_LEAF_THREADS, 0));
@@ -127,21 +129,14 @@ gpb_ranges_order(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job
 
 /* ---- prefix sums ---- */
 
-/* In place */
-static cudaError_t
-prefix_sum(void *scan, size_t *scan_size, uint64 *sums, uint64 n, cudaStream_t stream)
-{
-	return cub::DeviceScan::InclusiveSum(scan, *scan_size, sums, sums, (int) n, stream);
-}
-
 GpbDeviceStatus
 gpb_ranges_scan_size(GpbDevice *device, uint32 n, uint64 tasks, size_t *size)
 {
 	size_t		of_tasks = 0;
 
 	*size = 0;
-	GPB_TRY(gpb_check(device, prefix_sum(NULL, size, NULL, n, NULL), "planning a prefix sum"));
-	GPB_TRY(gpb_check(device, prefix_sum(NULL, &of_tasks, NULL, tasks, NULL),
+	GPB_TRY(gpb_check(device, gpb_cub_sums(NULL, size, NULL, n, NULL), "planning a prefix sum"));
+	GPB_TRY(gpb_check(device, gpb_cub_sums(NULL, &of_tasks, NULL, tasks, NULL),
 					  "planning a prefix sum"));
 	if (of_tasks > *size)
 		*size = of_tasks;
@@ -150,12 +145,15 @@ gpb_ranges_scan_size(GpbDevice *device, uint32 n, uint64 tasks, size_t *size)
 
 /* ---- aggregates ---- */
 
-/* Rows too wide for registers are read one by one whatever the variant. */
+/*
+ * Rows too wide for registers are read one by one whatever the variant.  Those of leaves that may
+ * have runs, which have 8 bytes, are always read four at a time.
+ */
 static int
 pass_kernel(const GpbDevice *device, const GpbRangesJob *job)
 {
-	bool		by_rows = device->variant == GPB_LEAF_ROWS || job->row_width > 16;
-	int			way = by_rows ? 0 : job->row_width / 4 - 1;
+	bool		by_rows = device->variant == GPB_LEAF_ROWS && !job->runs;
+	int			way = by_rows || job->row_width > 16 ? 0 : job->row_width / 4 - 1;
 
 	return way * GPB_PASS_SHAPES + gpb_pass_shape(&job->pass);
 }
@@ -306,8 +304,8 @@ run_lists(GpbDevice *device, cudaStream_t stream, const GpbRangesJob *job,
 						  kernels->judged[1], *job, plan->list) :
 			gpb_launch_on(device, stream, "place_tasks", blocks[0], GPB_LEAF_THREADS,
 						  kernels->list[0], *job));
-	GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->live, job->task_capacity,
-										 stream), "prefix sum of entries"));
+	GPB_TRY(gpb_check(device, gpb_cub_sums(scan, &scan_size, job->live, job->task_capacity,
+										   stream), "prefix sum of entries"));
 	if (plan->judges)
 		return gpb_launch_on(device, stream, "list_judged", judged_blocks[2], GPB_LEAF_THREADS,
 							 kernels->judged[2], *job, plan->list);
@@ -334,7 +332,7 @@ gpb_ranges_run(GpbDevice *device, cudaStream_t stream, GpbRangesJob *job,
 												 (size_t) job->n * gpb_answer_width(format),
 												 stream));
 		GPB_TRY(kernels_of(job)->locate(device, stream, job, format));
-		GPB_TRY(gpb_check(device, prefix_sum(scan, &scan_size, job->tasks, job->n, stream),
+		GPB_TRY(gpb_check(device, gpb_cub_sums(scan, &scan_size, job->tasks, job->n, stream),
 						  "prefix sum of tasks"));
 	}
 	if (job->pass.list_entries)

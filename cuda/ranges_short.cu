@@ -66,11 +66,6 @@ read_place(const GpbRangesJob *job, GpbRangePlace place, GpbTally<N, FLOAT_SUM> 
 			GpbEntryValues<N> entry = {};
 			bool		present = first < place.to;
 
-#ifdef GPB_CUDA_RUNS
-			if (present && place.runs)
-				gpb_fetch_runs<1, N>(job, place.page, first, 1, 1, &entry);
-			else
-#endif
 			if (present)
 				gpb_fetch_entry(job, place.page,
 								gpb_page_row(place.page, job->row_width, first), first, &entry);
@@ -162,18 +157,20 @@ aggregate_short(const __grid_constant__ GpbRangesJob job)
 	gpb_tally_finish(&tally, &block, 0, &job);
 }
 
+/* By shape of the pass.  Rows of 8 bytes have no column but the key, which has no exact sum. */
 #define KERNELS(row_width) \
 	aggregate_short<row_width, 1, false>, \
 	aggregate_short<row_width, 2, false>, \
 	aggregate_short<row_width, 1, true>
+#define KERNELS_OF_KEYS aggregate_short<8, 1, false>, NULL, NULL
 
 const GpbRangesKernel GPB_FORM::gpb_short_kernels[GPB_PASS_KERNELS] = {
-	KERNELS(GPB_ANY_WIDTH),
-	KERNELS(8),
-#ifdef GPB_CUDA_RUNS			/* for rows of 8 bytes alone */
-	KERNELS(8),
-	KERNELS(8)
+#ifdef GPB_CUDA_RUNS			/* rows of 8 bytes alone */
+	NULL, NULL, NULL,
+	KERNELS_OF_KEYS
 #else
+	KERNELS(GPB_ANY_WIDTH),
+	KERNELS_OF_KEYS,
 	KERNELS(12),
 	KERNELS(16)
 #endif

@@ -280,13 +280,13 @@ gpb_run_key_value(const GpbRangesJob *job, GpbKey key)
 }
 
 /*
- * Set the values of a lane's U entries, first + u * step of the page, whose bit of "present" is
- * set: those of the columns that are the key, since there is no other.  A lane without entries may
- * have no page.
+ * Set the values of a lane's U entries, first + u of the page, whose bit of "present" is set: those
+ * of the columns that are the key, since there is no other.  A lane without entries may have no
+ * page.
  */
 template <int U, int N>
 static __device__ __forceinline__ void
-gpb_fetch_run_keys(const GpbRangesJob *job, const char *page, int first, int step, uint32 present,
+gpb_fetch_run_keys(const GpbRangesJob *job, const char *page, int first, uint32 present,
 				   GpbEntryValues<N> *entry)
 {
 #pragma unroll
@@ -305,41 +305,8 @@ gpb_fetch_run_keys(const GpbRangesJob *job, const char *page, int first, int ste
 		for (int u = 0; u < U; u++)
 		{
 			if (present >> u & 1)
-				entry[u].value[c] = gpb_run_key_value(job, keys.key(first + u * step));
+				entry[u].value[c] = gpb_run_key_value(job, keys.key(first + u));
 		}
-	}
-}
-
-/* Read these entries; those that are not present have the locator 0. */
-template <int U, int N>
-static __device__ __forceinline__ void
-gpb_fetch_runs(const GpbRangesJob *job, const char *page, int first, int step, uint32 present,
-			   GpbEntryValues<N> *entry)
-{
-#pragma unroll
-	for (int u = 0; u < U; u++)
-		entry[u].locator = present >> u & 1 ?
-			gpb_page_locator(page, GPB_RUN_ROW_WIDTH, first + u * step) : 0;
-	gpb_fetch_run_keys<U, N>(job, page, first, step, present, entry);
-}
-
-/* Take the rows of a leaf with runs, as gpb_walk_rows() does those of others. */
-template <int U, int N, bool FLOAT_SUM>
-static __device__ __forceinline__ void
-gpb_walk_runs(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from,
-			  GpbTally<N, FLOAT_SUM> *tally, GpbFloatSum *sum)
-{
-	for (int base = from; base < leaf.count; base += U * GPB_WARP)
-	{
-		GpbEntryValues<N> entry[U];
-		int			first = base + gpb_lane();
-		uint32		present = 0;
-
-#pragma unroll
-		for (int u = 0; u < U; u++)
-			present |= (uint32) (first + u * GPB_WARP < leaf.count) << u;
-		gpb_fetch_runs<U, N>(job, leaf.page, first, GPB_WARP, present, entry);
-		gpb_take<U>(job, number, leaf.page, entry, first, GPB_WARP, present, tally, sum);
 	}
 }
 
@@ -396,7 +363,7 @@ gpb_take_run_quad(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int 
 		present |= (uint32) ((uint32) (first + k - from) < (uint32) (leaf.count - from)) << k;
 		entry[k].locator = quad.locator(k);
 	}
-	gpb_fetch_run_keys<GPB_RUN_QUAD, N>(job, leaf.page, first, 1, present, entry);
+	gpb_fetch_run_keys<GPB_RUN_QUAD, N>(job, leaf.page, first, present, entry);
 	gpb_take<GPB_RUN_QUAD>(job, number, leaf.page, entry, first, 1, present, tally, sum);
 }
 
@@ -426,8 +393,8 @@ gpb_fetch_entry(const GpbRangesJob *job, const char *page, const char *row, int 
 }
 
 /*
- * Take the rows of the leaf from row "from" on, each lane one at a time.  All are of range
- * "number".
+ * Take the rows of the leaf, which has no runs, from row "from" on, each lane one at a time.  All
+ * are of range "number".
  */
 template <int N, bool FLOAT_SUM>
 static __device__ __forceinline__ void
@@ -436,13 +403,6 @@ gpb_walk_rows(const GpbRangesJob *job, uint32 number, GpbLeafView leaf, int from
 {
 	constexpr int U = GPB_ROWS_IN_FLIGHT;
 
-#ifdef GPB_CUDA_RUNS
-	if (leaf.runs)
-	{
-		gpb_walk_runs<U>(job, number, leaf, from, tally, sum);
-		return;
-	}
-#endif
 	for (int base = from; base < leaf.count; base += U * GPB_WARP)
 	{
 		GpbEntryValues<N> entry[U];

@@ -18,7 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "batch.cuh"
+#include "batch_keys.cuh"
 #include "tuning.cuh"
 
 /* ---- the piece in shared memory ---- */

@@ -261,23 +261,36 @@ sanitize_server()
 	chmod 755 "$server_program"
 }
 
-# Compile the CUDA object for all GPUs that users have, and check that it exports its one symbol
-# alone.  This suite runs none of it, so the kernels over ranges, of which there are so many forms that
-# optimizing them would take nine tenths of the time, are compiled as quickly as nvcc can: with the
-# same errors and warnings.  The suites that run them, on a machine with a GPU, optimize them.
+# Compile the CUDA object for all GPUs that users have, and check that it exports its one symbol alone.
+# Nothing here runs it, so it is compiled as quickly as nvcc can, with the same errors and warnings, and
+# not compressed.  The suites that run it, on a machine with a GPU, optimize it.
+#
+# Sources are read once for compute capabilities below 8.0 and once for all others, which is all that
+# they ask about the architecture (CUB asks more); machine code is made for each.
 run_cuda_build()
 {
 	out=$log-cuda-build
 	p=0
 	f=1
+	read_for='compute_$(if $(filter 7%,$a),$a,80)'
+	archs='$(foreach a,$(CUDA_ARCHS),-gencode arch='$read_for',code=sm_$a)'
 	copy_sources "$work/cuda-build"
-	if cuda_make CUDA_QUICK="ranges_% positions" gpubtree_cuda.so >"$out" 2>&1 &&
+	if asks_of_ampere_alone "$work/cuda-build/cuda" >"$out" 2>&1 &&
+		cuda_make QUICK=2 NVCC_COMPRESS= NVCC_ARCHS="$archs" gpubtree_cuda.so >>"$out" 2>&1 &&
 		nm -D --defined-only "$work/cuda-build/gpubtree_cuda.so" >"$work/exports" &&
 		[ "$(awk '{ print $3 }' "$work/exports")" = gpb_cuda_device ]; then
 		p=1
 		f=0
 	fi
 	record cuda-build $p $f "$out"
+}
+
+# asks_of_ampere_alone FOLDER: do its CUDA sources ask only whether the architecture is below 8.0?
+# Lines that ask anything else are printed.
+asks_of_ampere_alone()
+{
+	! grep -rn --include='*.cu*' -e __CUDA_ARCH -e NV_IF_TARGET "$1" |
+		grep -v '#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800$'
 }
 
 # cuda_make ARGUMENT...: make, in the copy of the suite cuda-build

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * programs_bench.c
- *	  Time of a device's programs with steps, terms and groups over one range.
+ *	  Time of a device's programs with steps, terms and groups, and of those that list, over one range.
  *
  * usage: programs_bench host|LIBRARY [million entries [rounds]]
  *
@@ -105,7 +105,8 @@ ask(const Index *index, const char *what, uint64 expected_groups)
 	}
 	if (time_ranges != NULL)
 		require(time_ranges(device, 0, rounds, &kernels), "time_ranges");
-	if (result.unclean != 0 || result.faults != 0 || result.entries != 0 ||
+	if (result.unclean != 0 || result.faults != 0 ||
+		(result.entries != 0) != program->list_entries ||
 		(expected_groups != NOT_CHECKED && result.groups != expected_groups))
 	{
 		printf("WRONG: %lu groups for %lu, %lu unclean, %lu faults\n", result.groups,
@@ -152,6 +153,23 @@ without_groups(const Index *index)
 	term(product, GPB_KIND_INT8, GPB_WANT_SUM);
 	term(K, GPB_KIND_INT8, GPB_WANT_MINMAX);
 	ask(index, "12 steps, sum and min(k), max(k)", 0);
+}
+
+/* Entries that a filter lets pass, one in a thousand, and the first ones in an order */
+static void
+lists(const Index *index)
+{
+	begin(index);
+	(void) step(GPB_OP_FILTER, step(GPB_OP_LT, step(GPB_OP_MODULO, V, constant(1000)), constant(1)),
+				0);
+	program->list_entries = true;
+	ask(index, "entries where v % 1000 < 1", 0);
+	begin(index);
+	(void) step(GPB_OP_FILTER, step(GPB_OP_GT, V, constant(0)), 0);
+	program->list_entries = true;
+	program->limit = 10;
+	program->order = V;
+	ask(index, "ten entries where v > 0, by v", 0);
 }
 
 static void
@@ -216,6 +234,8 @@ run_index(const char *name, uint64 nentries, bool floats)
 	load(&index);
 	set_visibility(&index, 0);
 	without_groups(&index);
+	if (!floats)
+		lists(&index);
 	for (i = 0; i < 8; i++)
 	{
 		/* with exact sums, so many rows would have 640 bytes each */

@@ -19,6 +19,9 @@
 #include "../../cuda/bench.h"
 #include "harness.h"
 
+/* Of the emulated CUDA, else NULL */
+static void (*begin_emulated_test) (unsigned seed);
+
 static const GpbDeviceApi *
 load_device(const char *name)
 {
@@ -35,6 +38,7 @@ load_device(const char *name)
 	}
 	*(void **) &entry = dlsym(test_library, GPB_CUDA_ENTRY);
 	*(void **) &test_choose_variant = dlsym(test_library, GPB_VARIANT_ENTRY);
+	*(void **) &begin_emulated_test = dlsym(test_library, "emulated_begin_test");
 	return entry != NULL ? entry() : NULL;
 }
 
@@ -59,6 +63,8 @@ run_case(const TestCase *test, uint64 seed)
 
 	test_failures = 0;
 	test_seed(seed);
+	if (begin_emulated_test != NULL)
+		begin_emulated_test((unsigned) seed);
 	test->run();
 	printf("%-6s %-26s", test_failures ? "FAILED" : "ok", test->name);
 	if (test_choose_variant != NULL)

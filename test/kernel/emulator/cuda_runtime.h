@@ -322,6 +322,11 @@ extern "C" __attribute__((visibility("default"))) void emulated_fail(int n, bool
 extern "C" __attribute__((visibility("default"))) bool emulated_has_failed(void);
 /* Allocations, streams and events that were not given back */
 extern "C" __attribute__((visibility("default"))) long emulated_live(void);
+/*
+ * From now on threads run in orders that follow from the seed and from what is launched, so that a
+ * test run alone finds the same ones.  For tests, by dlsym.
+ */
+extern "C" __attribute__((visibility("default"))) void emulated_begin_test(unsigned seed);
 
 cudaError_t emulated_begin_submission(void);
 

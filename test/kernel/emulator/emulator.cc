@@ -123,9 +123,36 @@ static Meeting whole_block;
 static EmulatedWork *running;
 
 /*
+ * Says in which order the threads of the running block run, and which of them is the first.  It
+ * differs from block to block and from launch to launch: a kernel of one block runs in many orders
+ * too, and the thread that initializes shared memory is not always the first.
+ */
+static unsigned order;
+static unsigned launches;
+
+void
+emulated_begin_test(unsigned seed)
+{
+	launches = seed;
+}
+
+static void
+choose_order(void)
+{
+	/* two large odd numbers, whose multiples fill the upper half of the words evenly */
+	order = (launches * 0x9E3779B1u + blockIdx.x * 0x85EBCA6Bu) >> 16;
+}
+
+/* Does a warp come as far as it can before the next one begins?  Else all threads take turns. */
+static bool
+warps_go_far(void)
+{
+	return order % 2 == 1;
+}
+
+/*
  * The threads that may run, but for the one that does, which enters the next one itself when it has
- * to wait.  In blocks with an even number they take turns; in the others the one runs that could
- * last, so that a warp comes as far as it can before the next one begins.
+ * to wait: the one that could last where warps go far, else the one that waits longest.
  */
 static uint16_t ready[MOST_THREADS];
 static unsigned first_ready;
@@ -143,7 +170,7 @@ static unsigned
 take_ready(void)
 {
 	nready--;
-	if (blockIdx.x % 2 == 1)
+	if (warps_go_far())
 		return ready[(first_ready + nready) % MOST_THREADS];
 	return ready[first_ready++ % MOST_THREADS];
 }
@@ -183,6 +210,28 @@ make_all_ready(unsigned first, unsigned n, unsigned turn)
 	}
 }
 
+/*
+ * Make all threads of the block ready, but for the one that runs.  Where warps go far, the lanes of
+ * each are together, its own are the first, and no other warp begins before they wait for it.
+ */
+static void
+make_block_ready(unsigned turn)
+{
+	unsigned	n = (whole_block.size + 31) / 32;
+
+	if (!warps_go_far())
+	{
+		make_all_ready(0, whole_block.size, turn);
+		return;
+	}
+	for (unsigned i = 1; i <= n; i++)
+	{
+		const Meeting *warp = &warps[(threadIdx.x / 32 + i) % n];
+
+		make_all_ready(warp->first, warp->size, turn);
+	}
+}
+
 static void
 arrive(Meeting *meeting, int operation)
 {
@@ -198,7 +247,10 @@ arrive(Meeting *meeting, int operation)
 	}
 	meeting->arrived = 0;
 	meeting->number++;
-	make_all_ready(meeting->first, meeting->size, (unsigned) meeting->number * 13);
+	if (meeting == &whole_block)
+		make_block_ready((unsigned) meeting->number * 13);
+	else
+		make_all_ready(meeting->first, meeting->size, (unsigned) meeting->number * 13);
 }
 
 /* The warp of the fiber that runs, which comes to its next meeting */
@@ -255,7 +307,7 @@ emulated_let_others_run(bool waits)
 	if (idle > IDLE_TURNS * alive)
 		fail("some lanes wait for others that never come");
 	/* behind all others, in the order in which these run */
-	if (blockIdx.x % 2 == 1)
+	if (warps_go_far())
 	{
 		ready[--first_ready % MOST_THREADS] = (uint16_t) threadIdx.x;
 		nready++;
@@ -308,8 +360,9 @@ run_block(unsigned threads)
 		start_fiber(&fibers[t]);
 	first_ready = nready = idle = 0;
 	alive = threads;
-	threadIdx.x = blockIdx.x % threads;
-	make_all_ready(0, threads, threadIdx.x);
+	choose_order();
+	threadIdx.x = order / 2 % threads;
+	make_block_ready(threadIdx.x);
 	emulated_switch(&scheduler, &fibers[threadIdx.x].place);
 }
 
@@ -317,6 +370,7 @@ void
 emulated_grid(unsigned blocks, unsigned threads, EmulatedWork *kernel)
 {
 	running = kernel;
+	launches++;
 	gridDim.x = blocks;
 	blockDim.x = threads;
 	/* the last block first: nothing may depend on the order */

@@ -49,14 +49,7 @@ wanted_size(void)
 static uint32
 number_of_sets(void)
 {
-	uint64		most = wanted_size() * 1024 / (GPB_SET_CELLS * (sizeof(GpbCell) + 1));
-	uint32		n = 1;
-
-	if (most == 0)
-		return 0;
-	while ((uint64) n * 2 <= most)
-		n *= 2;
-	return n;
+	return gpb_cell_sets(wanted_size(), GPB_SET_CELLS * (sizeof(GpbCell) + 1));
 }
 
 static Size
@@ -160,19 +153,14 @@ gpb_cell_choose(uint32 name, BlockNumber block, uint64 turn)
 void
 gpb_cell_write(GpbCell *cell, const GpbCell *from)
 {
-	uint32		version = pg_atomic_read_u32(&cell->head.version);
 	const Size	begin = offsetof(GpbCellHead, buffer);
 	const Size	middle = sizeof(GpbCellHead);
 
-	if ((version & 1) != 0 ||
-		!pg_atomic_compare_exchange_u32(&cell->head.version, &version, version + 1))
+	if (!gpb_shared_cell_write(&cell->head.version))
 		return;
-	/* An exchange that is a pair of a load and a store may let later stores pass its own one. */
-	pg_write_barrier();
 	memcpy(cell->bytes + begin, from->bytes + begin, middle - begin);
 	GPB_HOLD("leaf-within-cell");
 	memcpy(cell->bytes + middle, from->bytes + middle, sizeof(GpbCell) - middle);
 	gpb_cells_used[cell - gpb_cells] = 0;
-	pg_write_barrier();
-	pg_atomic_write_u32(&cell->head.version, version + 2);
+	gpb_shared_cell_written(&cell->head.version);
 }

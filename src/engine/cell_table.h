@@ -21,12 +21,11 @@
 #include "storage/buf.h"
 
 #include "answer.h"
+#include "engine/shared_cells.h"
 
 /*
- * How a cell begins.  It is a seqlock: whoever writes to it makes the version odd before and even
- * after, and readers who find it odd, or changed after they have read the cell, do without.  Two
- * recorders never write to a cell at the same time: the one who finds the version odd gives up.  So
- * all of a cell is of one recorder, and of one state of the page.
+ * How a cell begins.  It is a seqlock (shared_cells.h), so all of a cell is of one recorder, and of
+ * one state of the page.
  *
  * A name stands for the file, and for the column if the cell is a column's: it is a hash, but for
  * its lowest bit, which tells the two forms of cells apart.  A look compares the whole identity of
@@ -201,15 +200,9 @@ static inline GpbCell *
 gpb_cell_read(uint32 name, BlockNumber block, GpbCellHint *hint, GpbCell *copy)
 {
 	GpbCell    *cell = gpb_cell_find(name, block, hint);
-	uint32		version;
 
-	if (cell == NULL)
-		return NULL;
-	version = pg_atomic_read_u32(&cell->head.version);
-	pg_read_barrier();
-	memcpy(copy, cell, sizeof(GpbCell));
-	pg_read_barrier();
-	if ((version & 1) != 0 || pg_atomic_read_u32(&cell->head.version) != version ||
+	if (cell == NULL ||
+		!gpb_shared_cell_copy(&cell->head.version, copy, cell, sizeof(GpbCell)) ||
 		!gpb_cell_names(&copy->head, name, block))
 		return NULL;
 	return cell;

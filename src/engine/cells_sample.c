@@ -114,12 +114,9 @@ gpb_cells_sample(const GpbBatch *batch)
 	GpbCellsSample sample = {0};
 	CellsTrial	trial;
 
-	if (batch->evaluator != NULL || batch->heap_rows ||
-		gpb_least_height(batch->index, &batch->program.layout) == 0)
-		return sample;
 	gpb_cells_begin(&trial.reader, batch->heap, batch->index, batch->snapshot, &batch->program,
 					&batch->format);
-	if (!trial.reader.eligible)
+	if (!trial.reader.eligible || gpb_least_height(batch->index, &batch->program.layout) == 0)
 		return sample;
 	gpb_cells_total_init(&trial.reader, &trial.total);
 	gpb_settled_begin(&trial.settled, batch->heap, batch->snapshot);

@@ -303,6 +303,7 @@ gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total)
 	XLogRecPtr	lsn = BufferGetLSNAtomic(buffer);
 	GpbCellCopy copy;
 	GpbLeafCell *cell = &copy.leaf.leaf;
+	bool		held;
 
 	Assert(gpb_page_special(page)->level == 0 && gpb_page_special(page)->right != GPB_NO_BLOCK &&
 		   (gpb_page_special(page)->flags & (GPB_PAGE_HAS_DEAD | GPB_PAGE_DELETED)) == 0);
@@ -327,9 +328,11 @@ gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total)
 			reader->failures++;
 			return false;
 		}
-		if (!record_columns(reader, page, fill_inlined(reader, page, cell), &copy))
-			return false;
+		held = record_columns(reader, page, fill_inlined(reader, page, cell), &copy);
+		/* with it readers find out that no cell holds a sum, and do not record the leaf again */
 		gpb_cell_write(copy.at, &copy.leaf);
+		if (!held)
+			return false;
 	}
 	gpb_cell_add(reader, &copy, total);
 	return true;

@@ -33,6 +33,7 @@
 
 #include "engine/page_look.h"
 #include "engine/settled_pages.h"
+#include "engine/shared_cells.h"
 #include "engine/visibility.h"
 #include "hold.h"
 
@@ -42,10 +43,8 @@ static int	page_cache_size = 32 * 1024;
 /* ---- cells ---- */
 
 /*
- * One page.  A cell is a seqlock: whoever writes to it makes the version odd before and even after,
- * and readers who find it odd, or changed after they have read the cell, do without.  Two recorders
- * never write to a cell at the same time: the one who finds the version odd gives up.  So the LSN,
- * the newest transaction and the unseen rows of a cell are those of one recorder.
+ * One page.  A cell is a seqlock (shared_cells.h), so the LSN, the newest transaction and the
+ * unseen rows of a cell are those of one recorder.
  *
  * A hash names the file.  A look compares the whole identity, with the buffer's tag; so of two
  * files with one hash, each finds the other's cell only if its own page is in that buffer, has that
@@ -75,14 +74,7 @@ static uint32 set_mask;			/* number of sets, a power of two, less one */
 static uint32
 number_of_sets(void)
 {
-	uint64		most = (uint64) page_cache_size * 1024 / (SET_CELLS * sizeof(SettledCell));
-	uint32		n = 1;
-
-	if (most == 0)
-		return 0;
-	while ((uint64) n * 2 <= most)
-		n *= 2;
-	return n;
+	return gpb_cell_sets(page_cache_size, SET_CELLS * sizeof(SettledCell));
 }
 
 static Size
@@ -161,25 +153,15 @@ find_cell(const GpbSettledReader *reader, BlockNumber block)
 	return NULL;
 }
 
-/* Copy a cell.  Returns false if it is being written. */
-static inline bool
-copy_cell(SettledCell *cell, SettledCell *copy)
-{
-	uint32		version = pg_atomic_read_u32(&cell->version);
-
-	pg_read_barrier();
-	memcpy(copy, cell, sizeof(SettledCell));
-	pg_read_barrier();
-	return (version & 1) == 0 && pg_atomic_read_u32(&cell->version) == version;
-}
-
 /* Copy the cell of this block.  Returns false if there is none, or if it is being written. */
 static inline bool
 read_cell(const GpbSettledReader *reader, BlockNumber block, SettledCell *copy)
 {
 	SettledCell *cell = find_cell(reader, block);
 
-	return cell != NULL && copy_cell(cell, copy) && cell_names(copy, reader, block);
+	return cell != NULL &&
+		gpb_shared_cell_copy(&cell->version, copy, cell, sizeof(SettledCell)) &&
+		cell_names(copy, reader, block);
 }
 
 /*
@@ -188,21 +170,15 @@ read_cell(const GpbSettledReader *reader, BlockNumber block, SettledCell *copy)
 static void
 write_cell(SettledCell *cell, const SettledCell *from)
 {
-	uint32		version = pg_atomic_read_u32(&cell->version);
-
-	if ((version & 1) != 0 ||
-		!pg_atomic_compare_exchange_u32(&cell->version, &version, version + 1))
+	if (!gpb_shared_cell_write(&cell->version))
 		return;
-	/* An exchange that is a pair of a load and a store may let later stores pass its own one. */
-	pg_write_barrier();
 	memcpy((char *) cell + offsetof(SettledCell, buffer),
 		   (const char *) from + offsetof(SettledCell, buffer),
 		   offsetof(SettledCell, newest) - offsetof(SettledCell, buffer));
 	GPB_HOLD("settled-within-cell");
 	cell->newest = from->newest;
 	cell->page = from->page;
-	pg_write_barrier();
-	pg_atomic_write_u32(&cell->version, version + 2);
+	gpb_shared_cell_written(&cell->version);
 }
 
 /* Was the page settled for the recorder's snapshot?  If so, the cell's buffer is a shared one. */
@@ -341,7 +317,8 @@ cell_is_void(SettledCell *cell)
 	SettledCell copy;
 	RelFileNode file;
 
-	if (!copy_cell(cell, &copy) || !cell_is_settled(&copy))
+	if (!gpb_shared_cell_copy(&cell->version, &copy, cell, sizeof(copy)) ||
+		!cell_is_settled(&copy))
 		return false;
 	/* This is read without a lock: it is compared again under one. */
 	file = BufTagGetRelFileLocator(&GetBufferDescriptor(copy.buffer - 1)->tag);

@@ -3,10 +3,14 @@
  * cell_table.h
  *	  The shared table of cells of leaves: their form, and how they are found, read and written.
  *
- * Shared memory has an array of cells of two cache lines, in sets of four.  A leaf has one cell
- * with its bounds, its right link, the heap blocks that its entries lead to, and what one integer
- * column adds; each further column has a cell of its own, and so has a float8, whose exact sum is
- * long. Neighbouring blocks of a file have neighbouring sets.
+ * Shared memory has cells of two cache lines, in sets of four.  A leaf has one cell with its bounds,
+ * its right link, the heap blocks that its entries lead to, and what one integer column adds; each
+ * further column has a cell of its own, and so has a float8, whose exact sum is long.
+ *
+ * Neighbouring blocks of a file have neighbouring sets, and the cells of one place in all sets are
+ * an array of their own.  So the cells of an index as it was built, whose leaves follow each other,
+ * adjoin: they take no more lines of a processor's caches than there are, few entries of its
+ * translation buffers, and it foresees which comes next.
  *
  *-------------------------------------------------------------------------
  */
@@ -130,9 +134,10 @@ extern uint32 gpb_cells_set_mask;	/* number of sets, a power of two, less one */
 static inline GpbCell *
 gpb_cell_candidate(uint32 name, BlockNumber block, int i)
 {
-	GpbCell    *set = gpb_cells + (Size) ((name + block) & gpb_cells_set_mask) * GPB_SET_CELLS;
+	Size		sets = (Size) gpb_cells_set_mask + 1;
 
-	return set + ((name >> 24) + i) % GPB_SET_CELLS;
+	return gpb_cells + ((name >> 24) + i) % GPB_SET_CELLS * sets +
+		((name + block) & gpb_cells_set_mask);
 }
 
 /*

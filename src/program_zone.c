@@ -383,7 +383,7 @@ takes_timestamps(int op)
 
 /* Does the operator rise with a, where the others have one value each, and a is finite? */
 static bool
-rises(int op, const GpbZoneValue *a, const GpbZoneValue *b, const int64 *table, int n)
+rises(int op, const GpbZoneValue *a, const int64 *table, int n)
 {
 	switch (op)
 	{
@@ -398,8 +398,7 @@ rises(int op, const GpbZoneValue *a, const GpbZoneValue *b, const int64 *table, 
 			return table != NULL &&
 				gpb_zone_find(table, n, gpb_timestamp_seconds(a->least)) ==
 				gpb_zone_find(table, n, gpb_timestamp_seconds(a->greatest));
-		case GPB_OP_FLOOR_DIVIDE:
-			return b->least > 0;
+		case GPB_OP_FLOOR_DIVIDE:	/* by what is not positive it faults */
 		case GPB_OP_TIMESTAMP_TO_DATE:
 		case GPB_OP_TIMESTAMP_ADD:
 		case GPB_OP_TRUNCATE:
@@ -502,7 +501,7 @@ step_of_values(const GpbStep *step, const GpbZoneValue *a, const GpbZoneValue *b
 			*result = float_sign(step->op, a);
 			return true;
 		default:
-			if (is_single(b) && is_single(c) && rises(step->op, a, b, table, n))
+			if (is_single(b) && is_single(c) && rises(step->op, a, table, n))
 				return do_ends(step->op, a, b->least, c->least, table, n, result);
 			return !gpb_operator_can_fault(step->op);
 	}

@@ -187,12 +187,13 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
  * Rows that may not be seen cost a test of the map in vain, leaf after leaf where entries lead to
  * all of the table.  After so many such leaves cells are not asked for a while, which becomes
  * longer each time, until many leaves in a row are passed by.  A leaf that is passed by makes up
- * for two that are not; where filters do not decide leaves, for more, since trying costs less
- * beside what a program does with the entries of one.
+ * for two that are not.  Where filters do not decide leaves, trying costs less beside what a program
+ * does with the entries of one: a leaf makes up for more, and pauses do not become as long.
  */
 #define MOST_FAILURES	4
 #define FIRST_PAUSE		16
 #define LONGEST_PAUSE	65536
+#define LONGEST_OF_MIXED	256
 #define MADE_UP_FOR		2
 #define MADE_UP_FOR_MIXED	8
 #define SOME_PASSED		(GPB_CELL_STEP / 4)
@@ -204,7 +205,8 @@ pause_if_due(GpbCellReader *reader)
 	if (reader->failures < MOST_FAILURES)
 		return;
 	reader->failures = 0;
-	reader->pauses = Min(Max(reader->pauses * 4, FIRST_PAUSE), LONGEST_PAUSE);
+	reader->pauses = Min(Max(reader->pauses * 4, FIRST_PAUSE),
+						 reader->failed == GPB_CELL_MIXED ? LONGEST_OF_MIXED : LONGEST_PAUSE);
 	reader->pause = reader->pauses;
 	reader->missed = InvalidBlockNumber;
 }

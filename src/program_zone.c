@@ -269,7 +269,8 @@ multiply(const GpbZoneValue *a, const GpbZoneValue *b, GpbZoneValue *result)
 	Wide		r = (Wide) a->greatest * b->least;
 	Wide		s = (Wide) a->greatest * b->greatest;
 
-	return fits_word(lesser(lesser(p, q), lesser(r, s)), larger(larger(p, q), larger(r, s)), result);
+	return fits_word(lesser(lesser(p, q), lesser(r, s)), larger(larger(p, q), larger(r, s)),
+					 result);
 }
 
 /* A quotient toward 0: it rises or falls with the dividend, and has no more than its magnitude. */
@@ -689,7 +690,8 @@ gpb_zone_judge(const GpbProgram *program, GpbZoneValue *slot)
 			continue;
 		}
 		table = gpb_step_table(&program->tables, step, &n);
-		if (!gpb_zone_step(step, slot + step->a, slot + step->b, slot + step->c, table, n, &result) &&
+		if (!gpb_zone_step(step, slot + step->a, slot + step->b, slot + step->c, table, n,
+						   &result) &&
 			(step->guard == GPB_NO_SLOT || gpb_zone_may_be_true(&slot[step->guard])))
 			return GPB_ZONE_MIXED;
 		slot[step->into] = result;

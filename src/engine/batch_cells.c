@@ -68,7 +68,7 @@ gpb_batch_pass_leaves(GpbBatch *batch, GpbCellReader *cells, GpbWalk *walk, cons
 
 	if (!gpb_cells_prepare(cells))
 	{
-		batch->counters.no_cells = cells->why_not;
+		batch->counters.no_cells = batch->program.list_entries ? NULL : cells->why_not;
 		return;
 	}
 	gpb_cells_total_init(cells, &total);

@@ -142,7 +142,7 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 	if (!batch->program.list_entries || batch->listing != NULL)
 		gpb_cells_begin(&cpu->cells, batch->heap, batch->index, batch->snapshot, &batch->program,
 						&batch->format);
-	batch->counters.no_cells = cpu->cells.why_not;
+	batch->counters.no_cells = batch->program.list_entries ? NULL : cpu->cells.why_not;
 	if (batch->form == GPB_RANGE_BOUNDS)
 		cpu->bounds = gpb_alloc_array(CurrentMemoryContext,
 									  sizeof(GpbPiece) * portion);

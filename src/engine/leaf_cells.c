@@ -38,9 +38,7 @@ why_not_eligible(Relation heap, Relation index, Snapshot snapshot, const GpbProg
 		return "the table is unlogged or temporary";
 	if (!XLogIsNeeded() || !RelationNeedsWAL(index))
 		return "wal_level is minimal";
-	if (program->list_entries && program->nsteps == 0)
-		return "the query lists rows, without filters by columns";
-	if (!gpb_program_is_plain(program) && program->nsteps == 0)
+	if ((program->list_entries || !gpb_program_is_plain(program)) && program->nsteps == 0)
 		return "the query has groups or expressions, and no filters by columns";
 	if (gpb_program_is_plain(program) && format->ncolumns > GPB_CELL_COLUMNS)
 		return "the query has too many columns";
@@ -187,8 +185,8 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
  * Rows that may not be seen cost a test of the map in vain, leaf after leaf where entries lead to
  * all of the table.  After so many such leaves cells are not asked for a while, which becomes
  * longer each time, until many leaves in a row are passed by.  A leaf that is passed by makes up
- * for two that are not.  Where filters do not decide leaves, trying costs less beside what a program
- * does with the entries of one: a leaf makes up for more, and pauses do not become as long.
+ * for two that are not.  Where filters do not decide leaves, trying costs less beside what a
+ * program does with the entries of one: a leaf makes up for more, and pauses are not as long.
  */
 #define MOST_FAILURES	4
 #define FIRST_PAUSE		16

@@ -18,7 +18,7 @@
 typedef struct GpbZoneCells
 {
 	GpbAnswerFormat format;		/* the columns whose cells are read */
-	int			ninputs;		/* the first so many of them are those by which leaves are decided */
+	int			ninputs;		/* the first so many of them are those that decide about leaves */
 	bool		takes_whole;	/* can the entries of a whole leaf be added? */
 	uint8		want[GPB_MAX_COLUMNS];
 	uint8		place[GPB_MAX_COLUMNS]; /* of a column in the format */

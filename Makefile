@@ -187,7 +187,7 @@ test/kernel/cuda.so: $(BENCH_OBJS)
 TEST_CFLAGS = -std=gnu99 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -Isrc
 # Programs on the CPU, which the host device shares with the executor
 PROGRAM_SRCS = src/program_strip.c src/program_terms.c src/program_entries.c src/program_list.c \
-	src/group_table.c src/narrow_scatter.c
+	src/group_table.c src/narrow_scatter.c src/program_zone.c
 HOST_DEVICE = $(wildcard src/device/host/*.c) src/leaf_sum.c $(PROGRAM_SRCS)
 TEST_SRCS = $(filter-out %/main.c,$(wildcard test/kernel/*.c)) $(HOST_DEVICE)
 

@@ -442,6 +442,7 @@ gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCounters *more)
 	counters->heap_pages += more->heap_pages;
 	counters->settled_pages += more->settled_pages;
 	counters->cells += more->cells;
+	counters->cells_none += more->cells_none;
 	counters->cells_recorded += more->cells_recorded;
 	for (i = 0; i < GPB_CELL_MISSES; i++)
 		counters->cell_misses[i] += more->cell_misses[i];

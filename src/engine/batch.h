@@ -60,6 +60,7 @@ typedef struct GpbBatchCounters
 	uint64		heap_pages;		/* heap pages that were read for that, by whole pages */
 	uint64		settled_pages;	/* looks at heap pages that were found settled (settled_pages.h) */
 	uint64		cells;			/* leaves that the CPU passed by, by their cells (leaf_cells.h) */
+	uint64		cells_none;		/* those of which no entry passes the program's filters */
 	uint64		cells_recorded; /* leaves that it recorded */
 	uint64		cell_misses[GPB_CELL_MISSES];	/* leaves that it could not pass by, by reason */
 	const char *no_cells;		/* why cells were not asked at all, or NULL */

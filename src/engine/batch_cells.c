@@ -25,7 +25,7 @@ ask_ahead(GpbCellReader *cells, GpbWalk *walk, const GpbCellLink *link)
 
 /*
  * Add what the cells of n leaves have to the answers of the ranges that the walk is in.  Each range
- * counts their entries, in the statistics too.
+ * counts their entries, in the statistics too; those of leaves of which none passes are none.
  */
 static void
 add_cells(GpbBatch *batch, const GpbCellReader *cells, const GpbWalk *walk,
@@ -34,17 +34,18 @@ add_cells(GpbBatch *batch, const GpbCellReader *cells, const GpbWalk *walk,
 	uint32		active = gpb_walk_active(walk);
 	uint32		i;
 
-	for (i = 0; i < active; i++)
+	for (i = 0; i < active && total->entries > 0; i++)
 		gpb_cells_total_add(cells, total,
 							gpb_batch_answer(batch, gpb_walk_active_number(walk, i)));
 	pgstat_count_index_tuples(batch->index, total->entries * active);
 	batch->counters.matches += total->entries * active;
 	batch->counters.cells += n;
+	batch->counters.cells_none += total->none;
 }
 
 /*
  * Count why the leaf to which the walk goes next is visited.  Where cells are not asked, that is
- * for rows of leaves before, or else since others are to record the leaf.
+ * for what leaves before were like, or else since others are to record the leaf.
  */
 static inline void
 count_miss(GpbBatch *batch, const GpbCellReader *cells, BlockNumber block)
@@ -52,7 +53,7 @@ count_miss(GpbBatch *batch, const GpbCellReader *cells, BlockNumber block)
 	if (cells->missed == block)
 		batch->counters.cell_misses[cells->miss]++;
 	else if (cells->missed == InvalidBlockNumber)
-		batch->counters.cell_misses[cells->pauses > 0 ? GPB_CELL_UNSEEN : GPB_CELL_ABSENT]++;
+		batch->counters.cell_misses[cells->pauses > 0 ? cells->failed : GPB_CELL_ABSENT]++;
 }
 
 void
@@ -65,6 +66,11 @@ gpb_batch_pass_leaves(GpbBatch *batch, GpbCellReader *cells, GpbWalk *walk, cons
 	int			n = 0;
 	int			passed;
 
+	if (!gpb_cells_prepare(cells))
+	{
+		batch->counters.no_cells = batch->program.list_entries ? NULL : cells->why_not;
+		return;
+	}
 	gpb_cells_total_init(cells, &total);
 	do
 	{
@@ -114,4 +120,19 @@ gpb_batch_record_leaf(GpbBatch *batch, GpbCellReader *cells, Buffer buffer, cons
 		gpb_cells_total_add(cells, &total, gpb_batch_answer(batch, hits[i].number));
 	batch->counters.cells_recorded++;
 	return true;
+}
+
+bool
+gpb_batch_none_passes(GpbBatch *batch, GpbCellReader *cells, Buffer buffer)
+{
+	const GpbPageSpecial *special = gpb_page_special(BufferGetPage(buffer));
+	uint64		turn = cells->turn;
+	GpbZoneVerdict verdict;
+
+	if (!gpb_cells_wanted(cells, BufferGetBlockNumber(buffer)) ||
+		special->right == GPB_NO_BLOCK || (special->flags & GPB_PAGE_HAS_DEAD) != 0)
+		return false;
+	verdict = gpb_cells_record_zone(cells, buffer);
+	batch->counters.cells_recorded += cells->turn != turn;
+	return verdict == GPB_ZONE_NONE;
 }

@@ -29,4 +29,10 @@ extern void gpb_batch_pass_leaves(GpbBatch *batch, GpbCellReader *cells, GpbWalk
 extern bool gpb_batch_record_leaf(GpbBatch *batch, GpbCellReader *cells, Buffer buffer,
 								  const GpbWalkHit *hits, int nhits);
 
+/*
+ * Does no entry of the leaf in this buffer, which is locked, pass the filters of the program?  The
+ * leaf is recorded, if that is of use to later readers, and only then it may be known.
+ */
+extern bool gpb_batch_none_passes(GpbBatch *batch, GpbCellReader *cells, Buffer buffer);
+
 #endif							/* GPB_BATCH_CELLS_H */

@@ -139,10 +139,10 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 	cpu->next = first;
 	cpu->end = end;
 	cpu->portion = portion;
-	if (!batch->program.list_entries)
+	if (!batch->program.list_entries || batch->listing != NULL)
 		gpb_cells_begin(&cpu->cells, batch->heap, batch->index, batch->snapshot, &batch->program,
 						&batch->format);
-	batch->counters.no_cells = cpu->cells.why_not;
+	batch->counters.no_cells = batch->program.list_entries ? NULL : cpu->cells.why_not;
 	if (batch->form == GPB_RANGE_BOUNDS)
 		cpu->bounds = gpb_alloc_array(CurrentMemoryContext,
 									  sizeof(GpbPiece) * portion);
@@ -182,6 +182,7 @@ void
 gpb_cpu_answer_end(GpbCpuAnswer *cpu)
 {
 	gpb_visibility_end(cpu->visibility);
+	gpb_cells_end(&cpu->cells);
 	gpb_walk_end(cpu->walk);
 	pfree(cpu->keys.elements);
 	if (cpu->judged != NULL)
@@ -827,6 +828,9 @@ batch_leaf(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer)
 	entries = batch_hit_entries(cpu, page, gpb_page_row_width(page));
 	if (entries > 0)
 		pgstat_count_index_tuples(batch->index, entries);
+	if (cpu->cells.zone != NULL && entries > 0 && !cpu->more &&
+		gpb_batch_none_passes(batch, &cpu->cells, buffer))
+		entries = cpu->nhits = 0;
 	if (cpu->judged != NULL && (entries > 0 || cpu->more))
 		entries = gpb_judge_hits(batch->listing, cpu->judged, page, cpu->hits, cpu->nhits,
 								 cpu->more);
@@ -849,7 +853,7 @@ batch_pass_leaves(GpbBatch *batch, GpbCpuAnswer *cpu)
 		return;
 	if (gpb_cells_pause(&cpu->cells))
 	{
-		batch->counters.cell_misses[GPB_CELL_UNSEEN]++;
+		batch->counters.cell_misses[cpu->cells.failed]++;
 		return;
 	}
 	if (!gpb_walk_link(cpu->walk, &at))

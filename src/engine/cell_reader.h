@@ -12,9 +12,25 @@
 
 #include "engine/leaf_cells.h"
 
+/*
+ * What a term of a program with filters takes of a leaf as a whole: what a cell has of a column,
+ * whose place in the format this is, or something else
+ */
+#define GPB_TERM_NOTHING	(-1)
+#define GPB_TERM_ENTRIES	(-2)	/* each entry counts */
+#define GPB_TERM_VALUE		(-3)	/* each entry has this value */
+
+typedef struct GpbZoneTerm
+{
+	int			from;
+	int64		value;
+} GpbZoneTerm;
+
 /* Copies of the cells of one leaf, with the places where they were */
 typedef struct GpbCellCopy
 {
+	GpbZoneVerdict verdict;		/* of a program with filters */
+	GpbZoneTerm term[GPB_MAX_TERMS];	/* likewise, if all entries pass */
 	GpbCell    *at;
 	GpbCell    *column_at[GPB_CELL_COLUMNS];	/* NULL if the leaf's cell has the column */
 	GpbCell		leaf;
@@ -50,7 +66,7 @@ gpb_cells_prefetch(const GpbCellReader *reader, BlockNumber block)
 static inline int
 gpb_cell_want(const GpbCellReader *reader, int i)
 {
-	return reader->program->want[reader->format->column[i].column];
+	return reader->want[reader->format->column[i].column];
 }
 
 /* Is an exact sum wanted of column i of the format? */
@@ -68,47 +84,50 @@ gpb_cell_column_has(const GpbCellColumn *have, int column, int want)
 	return have->column == column && (want & ~have->want) == 0;
 }
 
-/* Has the leaf's cell itself what is wanted of column i of the format? */
+/* Has the leaf's cell itself this of column i of the format? */
 static inline bool
-gpb_leaf_cell_has(const GpbCellReader *reader, const GpbLeafCell *cell, int i)
+gpb_leaf_cell_has(const GpbCellReader *reader, const GpbLeafCell *cell, int i, int want)
 {
 	return !gpb_cell_sums_floats(reader, i) && !cell->wide &&
-		gpb_cell_column_has(&cell->column, reader->format->column[i].column,
-							gpb_cell_want(reader, i));
+		gpb_cell_column_has(&cell->column, reader->format->column[i].column, want);
 }
 
 /*
- * Copy the cells of the columns that the program wants, of the same state of the page as the
- * leaf's cell, which was copied.  Returns false if they do not have all of it; then *unheld tells
- * whether a narrow sum does not hold a value, so that no cell could.
+ * Copy the cell of column i of the format, of which this is wanted, if it is not the leaf's, which
+ * was copied; it must be of the same state of the page.  Returns false if it has not all of it;
+ * then *unheld tells whether a narrow sum does not hold a value, so that no cell could.
  */
 static inline bool
-gpb_cell_copy_columns(GpbCellReader *reader, GpbCellCopy *copy, bool *unheld)
+gpb_cell_copy_column(GpbCellReader *reader, GpbCellCopy *copy, int i, int want, bool *unheld)
+{
+	int			column = reader->format->column[i].column;
+	const GpbColumnCell *cell = &copy->column[i].column;
+
+	*unheld = false;
+	copy->column_at[i] = NULL;
+	if (gpb_leaf_cell_has(reader, &copy->leaf.leaf, i, want))
+		return true;
+	copy->column_at[i] = gpb_cell_read(gpb_cell_column_name(reader, column),
+									   copy->leaf.head.block, &reader->column_hint[i],
+									   &copy->column[i]);
+	reader->apart |= 1 << i;
+	if (copy->column_at[i] == NULL || cell->head.lsn != copy->leaf.head.lsn ||
+		cell->column.column != column)
+		return false;
+	*unheld = (cell->column.want & GPB_WANT_UNHELD) != 0;
+	return (want & ~cell->column.want) == 0;
+}
+
+/* Copy the cells of all columns of the format, from number "first" on. */
+static inline bool
+gpb_cell_copy_columns(GpbCellReader *reader, GpbCellCopy *copy, int first, bool *unheld)
 {
 	int			i;
 
-	*unheld = false;
-	for (i = 0; i < reader->format->ncolumns; i++)
+	for (i = first; i < reader->format->ncolumns; i++)
 	{
-		int			column = reader->format->column[i].column;
-		int			want = gpb_cell_want(reader, i);
-		const GpbColumnCell *cell = &copy->column[i].column;
-
-		copy->column_at[i] = NULL;
-		if (gpb_leaf_cell_has(reader, &copy->leaf.leaf, i))
-			continue;
-		copy->column_at[i] = gpb_cell_read(gpb_cell_column_name(reader, column),
-										   copy->leaf.head.block, &reader->column_hint[i],
-										   &copy->column[i]);
-		reader->apart |= 1 << i;
-		if (copy->column_at[i] == NULL || cell->head.lsn != copy->leaf.head.lsn ||
-			cell->column.column != column)
+		if (!gpb_cell_copy_column(reader, copy, i, gpb_cell_want(reader, i), unheld))
 			return false;
-		if ((want & ~cell->column.want) != 0)
-		{
-			*unheld = (cell->column.want & GPB_WANT_UNHELD) != 0;
-			return false;
-		}
 	}
 	return true;
 }
@@ -143,5 +162,11 @@ gpb_cell_add(const GpbCellReader *reader, const GpbCellCopy *copy, GpbCellTotal 
 			gpb_narrow_sum_merge(&total->sum[i], &copy->column[i].column.sum);
 	}
 }
+
+/*
+ * A leaf could not be passed by, for a reason that is likely to be one of leaves to come as well:
+ * after some of them cells are not asked for a while.
+ */
+extern void gpb_cells_note_failure(GpbCellReader *reader, GpbCellMiss reason);
 
 #endif							/* GPB_CELL_READER_H */

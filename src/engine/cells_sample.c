@@ -62,6 +62,24 @@ place_within(const GpbBatch *batch, GpbRange range, uint32 place)
 	return bound;
 }
 
+/*
+ * Record the leaf to which a link leads, to find out whether the program's filters decide it.  A
+ * cell that all leaves lack tells nothing of that, and if they do not, there is no use in
+ * recording others.  Returns false if they do not, or if the leaf is not to be recorded.
+ */
+static bool
+filters_decide(const GpbBatch *batch, CellsTrial *trial, BlockNumber block)
+{
+	Buffer		buffer = gpb_read(batch->index, block, BUFFER_LOCK_SHARE, &batch->program.layout);
+	const GpbPageSpecial *special = gpb_page_special(BufferGetPage(buffer));
+	bool		decided = special->level == 0 && special->right != GPB_NO_BLOCK &&
+		(special->flags & (GPB_PAGE_HAS_DEAD | GPB_PAGE_DELETED)) == 0 &&
+		gpb_cells_record_zone(&trial->reader, buffer) != GPB_ZONE_MIXED;
+
+	UnlockReleaseBuffer(buffer);
+	return decided;
+}
+
 /* Try the leaves from the one that covers the bound on, and add what is found to the sample. */
 static void
 try_leaves(const GpbBatch *batch, CellsTrial *trial, GpbBound bound, GpbCellsSample *sample)
@@ -82,7 +100,8 @@ try_leaves(const GpbBatch *batch, CellsTrial *trial, GpbBound bound, GpbCellsSam
 	sample->passed += passed;
 	if (passed == GPB_CELL_STEP || link.block == GPB_NO_BLOCK)
 		return;
-	if (trial->reader.miss == GPB_CELL_ABSENT)
+	if (trial->reader.miss == GPB_CELL_ABSENT &&
+		(!trial->reader.filters || filters_decide(batch, trial, link.block)))
 		sample->absent++;
 	else
 		sample->unseen++;
@@ -116,12 +135,17 @@ gpb_cells_sample(const GpbBatch *batch)
 
 	gpb_cells_begin(&trial.reader, batch->heap, batch->index, batch->snapshot, &batch->program,
 					&batch->format);
-	if (!trial.reader.eligible || gpb_least_height(batch->index, &batch->program.layout) == 0)
+	if (!trial.reader.eligible || gpb_least_height(batch->index, &batch->program.layout) == 0 ||
+		!gpb_cells_prepare(&trial.reader))
+	{
+		gpb_cells_end(&trial.reader);
 		return sample;
+	}
 	gpb_cells_total_init(&trial.reader, &trial.total);
 	gpb_settled_begin(&trial.settled, batch->heap, batch->snapshot);
 	trial.visibility = gpb_visibility_begin(batch->heap);
 	try_places(batch, &trial, &sample);
 	gpb_visibility_end(trial.visibility);
+	gpb_cells_end(&trial.reader);
 	return sample;
 }

@@ -18,8 +18,8 @@
 #include "utils/rel.h"
 
 #include "hold.h"
-#include "engine/cell_reader.h"
 #include "engine/page_look.h"
+#include "engine/zone_cells.h"
 
 /* ---- a reader ---- */
 
@@ -38,9 +38,9 @@ why_not_eligible(Relation heap, Relation index, Snapshot snapshot, const GpbProg
 		return "the table is unlogged or temporary";
 	if (!XLogIsNeeded() || !RelationNeedsWAL(index))
 		return "wal_level is minimal";
-	if (!gpb_program_is_plain(program) || program->list_entries)
-		return "the query has filters, groups or expressions";
-	if (format->ncolumns > GPB_CELL_COLUMNS)
+	if ((program->list_entries || !gpb_program_is_plain(program)) && program->nsteps == 0)
+		return "the query has groups or expressions, and no filters by columns";
+	if (gpb_program_is_plain(program) && format->ncolumns > GPB_CELL_COLUMNS)
 		return "the query has too many columns";
 	if (gpb_needs_plain_scan(snapshot))
 		return "the snapshot is no plain one";
@@ -60,11 +60,33 @@ gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index, Snapshot s
 		return;
 	reader->eligible = true;
 	reader->program = program;
+	reader->answers = format;
 	reader->format = format;
+	reader->want = program->want;
+	reader->filters = !gpb_program_is_plain(program);
+	reader->context = CurrentMemoryContext;
 	reader->file = index->rd_node;
 	reader->name = hash_bytes((const unsigned char *) &reader->file, sizeof(RelFileNode)) &
 		~GPB_COLUMN_NAME;
 	gpb_seen_begin(&reader->seen);
+}
+
+void
+gpb_cells_end(GpbCellReader *reader)
+{
+	if (reader->zone != NULL)
+		pfree(reader->zone);
+	reader->zone = NULL;
+}
+
+bool
+gpb_cells_prepare(GpbCellReader *reader)
+{
+	if (likely(!reader->filters || reader->zone != NULL))
+		return reader->eligible;
+	reader->why_not = gpb_zone_cells_begin(reader);
+	reader->eligible = reader->why_not == NULL;
+	return reader->eligible;
 }
 
 /*
@@ -163,29 +185,50 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
  * Rows that may not be seen cost a test of the map in vain, leaf after leaf where entries lead to
  * all of the table.  After so many such leaves cells are not asked for a while, which becomes
  * longer each time, until many leaves in a row are passed by.  A leaf that is passed by makes up
- * for two that are not.
+ * for two that are not.  Where filters do not decide leaves, trying costs less beside what a
+ * program does with the entries of one: a leaf makes up for more, and pauses are not as long.
  */
 #define MOST_FAILURES	4
 #define FIRST_PAUSE		16
 #define LONGEST_PAUSE	65536
+#define LONGEST_OF_MIXED	256
 #define MADE_UP_FOR		2
+#define MADE_UP_FOR_MIXED	8
 #define SOME_PASSED		(GPB_CELL_STEP / 4)
+
+/* Visit some leaves without asking for cells, if too many were asked for in vain. */
+static inline void
+pause_if_due(GpbCellReader *reader)
+{
+	if (reader->failures < MOST_FAILURES)
+		return;
+	reader->failures = 0;
+	reader->pauses = Min(Max(reader->pauses * 4, FIRST_PAUSE),
+						 reader->failed == GPB_CELL_MIXED ? LONGEST_OF_MIXED : LONGEST_PAUSE);
+	reader->pause = reader->pauses;
+	reader->missed = InvalidBlockNumber;
+}
 
 /* Take note of how many leaves were passed by when that was tried. */
 static void
 note_outcome(GpbCellReader *reader, int passed)
 {
+	int			made_up = passed * (reader->filters ? MADE_UP_FOR_MIXED : MADE_UP_FOR);
+
 	reader->known |= passed > 0;
 	reader->passing = passed >= SOME_PASSED;
-	reader->failures -= Min(reader->failures, (uint32) passed * MADE_UP_FOR);
+	reader->failures -= Min(reader->failures, (uint32) made_up);
 	if (passed == GPB_CELL_STEP)
 		reader->pauses = 0;
-	if (reader->failures < MOST_FAILURES)
-		return;
-	reader->failures = 0;
-	reader->pauses = Min(Max(reader->pauses * 4, FIRST_PAUSE), LONGEST_PAUSE);
-	reader->pause = reader->pauses;
-	reader->missed = InvalidBlockNumber;
+	pause_if_due(reader);
+}
+
+void
+gpb_cells_note_failure(GpbCellReader *reader, GpbCellMiss reason)
+{
+	reader->failed = reason;
+	reader->failures++;
+	pause_if_due(reader);
 }
 
 /* ---- passing leaves by ---- */
@@ -251,6 +294,44 @@ cover_seen(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *s
 	return GPB_SEEN_ALL;
 }
 
+/* Go on behind the leaf that *link names, whose cell was copied. */
+static inline void
+go_on(GpbCellReader *reader, const GpbLeafCell *cell, GpbCellLink *link)
+{
+	note_jump(reader, link->block, cell->right);
+	link->from = link->block;
+	link->buffer = cell->head.buffer;
+	link->block = cell->right;
+	link->low = cell_high(cell);
+}
+
+/*
+ * What do the program's filters do with the leaf whose cell was copied?  Copies the cells of the
+ * columns by which that is decided.  Returns false, with the reason in reader->miss, if it can't be
+ * told.
+ */
+static bool
+judge_leaf(GpbCellReader *reader, GpbCellCopy *copy)
+{
+	bool		unheld;
+	int			i;
+
+	reader->miss = GPB_CELL_ABSENT;
+	for (i = 0; i < reader->zone->ninputs; i++)
+	{
+		int			want = gpb_cell_want(reader, i) & ~GPB_WANT_SUM;
+
+		if (!gpb_cell_copy_column(reader, copy, i, want, &unheld))
+			return false;
+	}
+	copy->verdict = gpb_zone_cells_judge(reader, copy);
+	if (copy->verdict != GPB_ZONE_MIXED)
+		return true;
+	reader->miss = reader->failed = GPB_CELL_MIXED;
+	reader->failures++;
+	return false;
+}
+
 /*
  * Copy the cells of the leaf that *link names, and go on with *link behind it.  Returns false,
  * with the reason in reader->miss, if the leaf cannot be passed by.  What is left to be done is
@@ -275,26 +356,31 @@ copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *se
 	reader->miss = GPB_CELL_ENDS;
 	if (gpb_bound_less(link->end, cell_high(cell)))
 		return false;
-	if (!gpb_cell_copy_columns(reader, copy, &unheld))
+	/* What the look will read comes from memory meanwhile. */
+	__builtin_prefetch(GetBufferDescriptor(cell->head.buffer - 1), 1);
+	__builtin_prefetch(BufferGetPage(cell->head.buffer));
+	if (reader->filters && !judge_leaf(reader, copy))
+		return false;
+	if (reader->filters && copy->verdict == GPB_ZONE_NONE)
+	{
+		/* No row of the leaf counts, so it does not matter which ones are seen. */
+		go_on(reader, cell, link);
+		return true;
+	}
+	if (!gpb_cell_copy_columns(reader, copy, 0, &unheld))
 	{
 		reader->miss = unheld ? GPB_CELL_UNHELD : GPB_CELL_ABSENT;
 		return false;
 	}
-	/* What the look will read comes from memory meanwhile. */
-	__builtin_prefetch(GetBufferDescriptor(cell->head.buffer - 1), 1);
-	__builtin_prefetch(BufferGetPage(cell->head.buffer));
 	seen = cover_seen(reader, visibility, settled, cell);
 	if (seen != GPB_SEEN_ALL)
 	{
 		reader->miss = GPB_CELL_UNSEEN;
+		reader->failed = GPB_CELL_UNSEEN;
 		reader->failures += seen == GPB_SEEN_NOT_ALL;
 		return false;
 	}
-	note_jump(reader, link->block, cell->right);
-	link->from = link->block;
-	link->buffer = cell->head.buffer;
-	link->block = cell->right;
-	link->low = cell_high(cell);
+	go_on(reader, cell, link);
 	return true;
 }
 
@@ -302,15 +388,23 @@ copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *se
 static inline void
 add_copy(const GpbCellReader *reader, const GpbCellCopy *copy, GpbCellTotal *total)
 {
+	int			ncolumns = reader->format->ncolumns;
 	int			i;
 
 	gpb_cell_use(copy->at);
-	for (i = 0; i < reader->format->ncolumns; i++)
+	if (reader->filters && copy->verdict == GPB_ZONE_NONE)
+		ncolumns = reader->zone->ninputs;
+	for (i = 0; i < ncolumns; i++)
 	{
 		if (copy->column_at[i] != NULL)
 			gpb_cell_use(copy->column_at[i]);
 	}
-	gpb_cell_add(reader, copy, total);
+	if (!reader->filters)
+		gpb_cell_add(reader, copy, total);
+	else if (copy->verdict == GPB_ZONE_ALL)
+		gpb_zone_cells_add(reader, copy, total);
+	else
+		total->none++;
 }
 
 /*
@@ -376,10 +470,11 @@ gpb_cells_total_init(const GpbCellReader *reader, GpbCellTotal *total)
 	int			i;
 
 	total->entries = 0;
-	for (i = 0; i < reader->format->ncolumns; i++)
+	total->none = 0;
+	for (i = 0; i < reader->answers->ncolumns; i++)
 	{
 		gpb_column_state_init(&total->state[i]);
-		if (gpb_cell_sums_floats(reader, i))
+		if (reader->answers->column[i].float_sum != 0)
 			memset(&total->sum[i], 0, sizeof(total->sum[i]));
 	}
 }
@@ -390,13 +485,13 @@ gpb_cells_total_add(const GpbCellReader *reader, const GpbCellTotal *total, int6
 	int			i;
 
 	answer[0] += total->entries;
-	for (i = 0; i < reader->format->ncolumns; i++)
+	for (i = 0; i < reader->answers->ncolumns; i++)
 	{
-		const GpbAnswerColumn *column = &reader->format->column[i];
+		const GpbAnswerColumn *column = &reader->answers->column[i];
 		GpbFloatSum wide;
 
 		gpb_answer_add_state(column, answer, &total->state[i]);
-		if (!gpb_cell_sums_floats(reader, i))
+		if (column->float_sum == 0)
 			continue;
 		gpb_narrow_sum_widen(&total->sum[i], &wide);
 		gpb_float_sum_normalize(gpb_answer_float_sum(column, answer));

@@ -10,6 +10,9 @@
  * A reader goes from leaf to leaf by cells: it has visited a leaf, or passed it by, and asks for
  * the one to which that leaf's right link leads.
  *
+ * The least and greatest values of a leaf may tell that all entries pass a program's filters, or
+ * that none does (zone_cells.h).  Then the leaf is passed by too.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_LEAF_CELLS_H
@@ -23,6 +26,7 @@
 #include "utils/snapshot.h"
 
 #include "answer.h"
+#include "program_zone.h"
 #include "engine/cell_table.h"
 #include "engine/seen_blocks.h"
 
@@ -39,12 +43,13 @@ extern void gpb_leaf_cells_init_shmem(void);
 /* The most leaves that are passed by in one step, between two looks for interrupts */
 #define GPB_CELL_STEP		16
 
-/* What was added up from cells, in the program's columns, in the order of the answer's format */
+/* What was added up from cells, in the order of the answer's format */
 typedef struct GpbCellTotal
 {
 	int64		entries;
-	GpbColumnState state[GPB_CELL_COLUMNS];
-	GpbNarrowSum sum[GPB_CELL_COLUMNS]; /* of a float8 whose sum is wanted */
+	int64		none;			/* leaves of which no entry passes the program's filters */
+	GpbColumnState state[GPB_MAX_ANSWER_COLUMNS];
+	GpbNarrowSum sum[GPB_MAX_ANSWER_COLUMNS];	/* of a float8 whose sum is wanted */
 } GpbCellTotal;
 
 /* Why a leaf could not be passed by.  Only one whose cell is absent is to be recorded. */
@@ -55,6 +60,7 @@ typedef enum GpbCellMiss
 	GPB_CELL_UNSEEN,			/* some row may not be seen */
 	GPB_CELL_YOUNGER,			/* the cell is of another reader, who came after E */
 	GPB_CELL_UNHELD,			/* no cell could have what is wanted */
+	GPB_CELL_MIXED,				/* some entries may pass the program's filters, and some not */
 	GPB_CELL_ENDS				/* the range ends on the leaf */
 } GpbCellMiss;
 
@@ -69,7 +75,14 @@ typedef struct GpbCellReader
 	bool		eligible;		/* may leaves be passed by and recorded at all? */
 	const char *why_not;		/* if not, why, in words for users; NULL if they want no cells */
 	const GpbProgram *program;
-	const GpbAnswerFormat *format;
+	const GpbAnswerFormat *answers; /* of the program */
+	const GpbAnswerFormat *format;	/* of the columns whose cells are read; so the program's, if it
+									 * is plain */
+	const uint8 *want;			/* GPB_WANT_* of each column */
+	bool		filters;		/* is the program one with filters?  Then there is */
+	struct GpbZoneCells *zone;	/* what it wants of cells (zone_cells.h), or NULL before the first
+								 * leaf */
+	MemoryContext context;		/* its memory */
 	RelFileNode file;
 	uint32		name;			/* of the cells of the file's leaves */
 	XLogRecPtr	upto;			/* E of rule M14; 0 if not read yet */
@@ -80,6 +93,7 @@ typedef struct GpbCellReader
 								 * cells were not asked */
 	GpbCellMiss miss;			/* why */
 	uint32		failures;		/* leaves that could not be, less those made up for */
+	GpbCellMiss failed;			/* why the last of them could not be */
 	uint32		pause;			/* how many leaves are visited before cells are asked again */
 	uint32		pauses;			/* how long the next pause is */
 	bool		known;			/* was any leaf passed by? */
@@ -106,12 +120,21 @@ typedef struct GpbCellLink
 
 /*
  * Begin a reader.  Program, format and both relations stay as they are to its end; the snapshot is
- * registered or active.  *reader is the caller's and needs no end.  It is not eligible if no cell
- * can answer for the program, or if the files or the snapshot are not such as the rule needs.
+ * registered or active.  It is not eligible if no cell can answer for the program, or if the files
+ * or the snapshot are not such as the rule needs.  Memory is of the current context, if any is
+ * needed, and freed by gpb_cells_end().
  */
 extern void gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index,
 							Snapshot snapshot, const GpbProgram *program,
 							const GpbAnswerFormat *format);
+extern void gpb_cells_end(GpbCellReader *reader);
+
+/*
+ * Prepare to read or record cells of leaves, of a program with filters, which is not done for
+ * ranges that have none in the middle.  Returns false if it turns out that the reader is not
+ * eligible.  No lock may be held.
+ */
+extern bool gpb_cells_prepare(GpbCellReader *reader);
 
 /*
  * Is the leaf that comes next to be visited without a look at its cell, since too many were asked
@@ -163,6 +186,12 @@ gpb_cells_wanted(const GpbCellReader *reader, BlockNumber block)
  * is raised, and no other lock is taken but a header lock, for a look.
  */
 extern bool gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total);
+
+/*
+ * Likewise for a reader whose program has filters: record the leaf, whoever sees its rows, and
+ * return what its filters do with all of its entries.
+ */
+extern GpbZoneVerdict gpb_cells_record_zone(GpbCellReader *reader, Buffer buffer);
 
 /* Set *total to that of no leaves. */
 extern void gpb_cells_total_init(const GpbCellReader *reader, GpbCellTotal *total);

@@ -14,7 +14,7 @@
 
 #include "hold.h"
 #include "leaf_aggregate.h"
-#include "engine/cell_reader.h"
+#include "engine/zone_cells.h"
 #include "page/page.h"
 
 /* ---- a leaf ---- */
@@ -94,6 +94,27 @@ sum_floats(const char *page, const GpbLayout *layout, int column, GpbNarrowSum *
 	return true;
 }
 
+/* Add up key column c, counted from 0, of a key that has several. */
+static void
+sum_key_column(const char *page, const GpbLayout *layout, int c, GpbColumnState *state)
+{
+	int			row_width = gpb_page_row_width(page);
+	int			count = gpb_page_count(page);
+	GpbKeyReader reader;
+	int			i;
+
+	if (count == 0)
+		return;
+	reader = gpb_read_keys(page, layout->key_width, row_width, 0);
+	for (i = 0; i < count; i++)
+	{
+		GpbKey		key = gpb_next_key(&reader, layout->key_width, row_width, i);
+
+		if (!gpb_key_column_is_null(layout, c, key))
+			gpb_column_state_add(state, gpb_key_column_value(layout, c, key));
+	}
+}
+
 /*
  * Add up all entries of a leaf for one column, of which "want" is wanted.  *sum, which is zero,
  * takes the exact sum of a float8; it may be NULL if that is not wanted.
@@ -108,7 +129,9 @@ sum_column(const GpbCellReader *reader, const char *page, const GpbAnswerColumn 
 	GpbColumnState state;
 
 	gpb_column_state_init(&state);
-	if (c == 0 && gpb_has_runs(gpb_page_row_width(page)))
+	if (c > layout->ncolumns)
+		sum_key_column(page, layout, c - layout->ncolumns - 1, &state);
+	else if (c == 0 && gpb_has_runs(gpb_page_row_width(page)))
 		gpb_leaf_column_runs(page, layout, &pick, &state);
 	else if (c == 0)
 		gpb_leaf_column_keys(page, layout, &pick, &state);
@@ -208,7 +231,7 @@ fill_inlined(const GpbCellReader *reader, const char *page, GpbLeafCell *cell)
 		old.head.lsn == cell->head.lsn && !old.leaf.wide)
 		cell->column = old.leaf.column;
 	i = inlined_column(reader, cell);
-	if (i >= 0 && !gpb_leaf_cell_has(reader, cell, i))
+	if (i >= 0 && !gpb_leaf_cell_has(reader, cell, i, gpb_cell_want(reader, i)))
 		sum_column(reader, page, &reader->format->column[i],
 				   gpb_cell_want(reader, i) |
 				   (cell->column.column == GPB_CELL_NO_COLUMN ? 0 : cell->column.want),
@@ -232,7 +255,7 @@ record_buffer(GpbCellReader *reader, BlockNumber block, XLogRecPtr lsn, Buffer b
 
 	copy->at = gpb_cell_read(reader->name, block, &reader->hint, &copy->leaf);
 	if (copy->at == NULL || copy->leaf.head.lsn != lsn ||
-		!gpb_cell_copy_columns(reader, copy, &unheld))
+		!gpb_cell_copy_columns(reader, copy, 0, &unheld))
 		return false;
 	if (copy->leaf.head.buffer == buffer)
 		return true;
@@ -290,50 +313,81 @@ record_columns(const GpbCellReader *reader, const char *page, int inlined, GpbCe
 	return held;
 }
 
+/* What came of recording a leaf */
+typedef enum Recorded
+{
+	NOT_RECORDED,
+	NOT_HELD,					/* but for a sum, since no narrow sum holds it */
+	RECORDED
+} Recorded;
+
 /*
+ * Record the leaf in this buffer.  *copy has its cells, unless it was not recorded.
+ *
  * The LSN is read under the same hold of the lock as the entries [read after it, it may be that of
  * other entries].  Who only writes hints may change it meanwhile, which changes nothing of what is
  * recorded.
  */
-bool
-gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total)
+static Recorded
+record_leaf(GpbCellReader *reader, Buffer buffer, GpbCellCopy *copy)
 {
 	const char *page = BufferGetPage(buffer);
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	XLogRecPtr	lsn = BufferGetLSNAtomic(buffer);
-	GpbCellCopy copy;
-	GpbLeafCell *cell = &copy.leaf.leaf;
+	GpbLeafCell *cell = &copy->leaf.leaf;
 	bool		held;
 
 	Assert(gpb_page_special(page)->level == 0 && gpb_page_special(page)->right != GPB_NO_BLOCK &&
 		   (gpb_page_special(page)->flags & (GPB_PAGE_HAS_DEAD | GPB_PAGE_DELETED)) == 0);
 	if (XLogRecPtrIsInvalid(lsn))
-		return false;
+		return NOT_RECORDED;
 	GPB_HOLD("cells-recording");
 	reader->turn++;
-	if (!record_buffer(reader, block, lsn, buffer, &copy))
+	if (record_buffer(reader, block, lsn, buffer, copy))
+		return RECORDED;
+	copy->at = gpb_cell_choose(reader->name, block, reader->turn);
+	if (copy->at == NULL)
+		return NOT_RECORDED;
+	memset(&copy->leaf, 0, sizeof(copy->leaf));
+	cell->head.buffer = buffer;
+	cell->head.block = block;
+	cell->head.name = reader->name;
+	cell->head.lsn = lsn;
+	fill_bounds(page, cell);
+	find_cover(page, cell->entries, cell->cover);
+	/* Filters may pass a leaf by whose rows are not seen. */
+	if (!reader->filters && leads_to_unseen(reader, cell))
 	{
-		copy.at = gpb_cell_choose(reader->name, block, reader->turn);
-		if (copy.at == NULL)
-			return false;
-		memset(&copy.leaf, 0, sizeof(copy.leaf));
-		cell->head.buffer = buffer;
-		cell->head.block = block;
-		cell->head.name = reader->name;
-		cell->head.lsn = lsn;
-		fill_bounds(page, cell);
-		find_cover(page, cell->entries, cell->cover);
-		if (leads_to_unseen(reader, cell))
-		{
-			reader->failures++;
-			return false;
-		}
-		held = record_columns(reader, page, fill_inlined(reader, page, cell), &copy);
-		/* with it readers find out that no cell holds a sum, and do not record the leaf again */
-		gpb_cell_write(copy.at, &copy.leaf);
-		if (!held)
-			return false;
+		reader->failures++;
+		return NOT_RECORDED;
 	}
+	held = record_columns(reader, page, fill_inlined(reader, page, cell), copy);
+	/* with it readers find out that no cell holds a sum, and do not record the leaf again */
+	gpb_cell_write(copy->at, &copy->leaf);
+	return held ? RECORDED : NOT_HELD;
+}
+
+bool
+gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total)
+{
+	GpbCellCopy copy;
+
+	if (record_leaf(reader, buffer, &copy) != RECORDED)
+		return false;
 	gpb_cell_add(reader, &copy, total);
 	return true;
+}
+
+GpbZoneVerdict
+gpb_cells_record_zone(GpbCellReader *reader, Buffer buffer)
+{
+	GpbCellCopy copy;
+	GpbZoneVerdict verdict;
+
+	if (record_leaf(reader, buffer, &copy) == NOT_RECORDED)
+		return GPB_ZONE_MIXED;
+	verdict = gpb_zone_cells_judge(reader, &copy);
+	if (verdict == GPB_ZONE_MIXED)
+		gpb_cells_note_failure(reader, GPB_CELL_MIXED);
+	return verdict;
 }

@@ -66,15 +66,17 @@ sub without_cells
 		join('', map { "SET $_;" } @forced) . 'SET gpubtree.enable_leaf_cache = off;' . ($sql // $query));
 }
 
-# How many leaves were passed by, by all nodes of the plan
+# How many leaves were passed by, by all nodes of the plan; or only those of which no entry passes
+# the filters
 sub passed
 {
-	my ($sql, $on) = @_;
+	my ($sql, $on, $by) = @_;
+	$by //= 'Cells';
 	my $set = join('', map { "SET $_;" } @forced);
 	my $plan = ($on // $node)->safe_psql('postgres',
 		"$set EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " . ($sql // $query));
 	my $sum = 0;
-	$sum += $1 while $plan =~ /Leaves Passed by Cells: (\d+)/g;
+	$sum += $1 while $plan =~ /Leaves Passed by $by: (\d+)/g;
 	return $sum;
 }
 
@@ -114,6 +116,123 @@ for my $columns ('sum(v)', 'sum(w), max(v)', 'sum(f)', 'max(k), count(n)')
 	cmp_ok(passed("SELECT count(*), $columns FROM t WHERE k BETWEEN 100 AND 19900"), '>', 50,
 		"all columns stay: $columns");
 }
+
+# ---- filters that the bounds of a leaf's columns decide ----
+
+# Ask with cells, so that leaves are recorded, half of them at a time, and without, and tell whether
+# the answers are equal, how many leaves were passed by since no entry of them passes, and how many
+# were taken.
+sql(<<'SQL');
+CREATE FUNCTION ask_filtered(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	answer text[];
+	one text;
+	plan text;
+	none int;
+BEGIN
+	FOR i IN 1 .. 4 LOOP
+		PERFORM set_config('gpubtree.enable_leaf_cache', CASE i WHEN 4 THEN 'off' ELSE 'on' END, false);
+		EXECUTE 'SELECT q::text FROM (' || query || ') q' INTO one;
+		answer[i] := one;
+	END LOOP;
+	SET gpubtree.enable_leaf_cache = on;
+	EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+	none := coalesce(substring(plan FROM '"Leaves Passed by Filters": (\d+)')::int, 0);
+	RETURN concat_ws(' ', NOT (answer[4], answer[4], answer[4]) IS DISTINCT FROM (answer[1], answer[2], answer[3]), none,
+		coalesce(substring(plan FROM '"Leaves Passed by Cells": (\d+)')::int, 0) - none);
+END $$;
+SQL
+
+# Of each filter it is said whether there are leaves of which no entry passes, and such of which all
+# do: some, or none but where an update was.
+sub ask_filtered
+{
+	my ($from, @filters) = @_;
+	my @said = split /\n/, $node->safe_psql('postgres', join('', map { "SET $_;" } @forced)
+		  . join('', map { "SELECT ask_filtered(\$q\$SELECT " . ($_->[3] // 'count(*), sum(v), max(w), sum(f), count(n)') . " FROM $from AND $_->[0]\$q\$);" } @filters));
+	my $decided = 0;
+	for my $filter (@filters)
+	{
+		my ($equal, $none, $all) = split / /, shift @said;
+		is($equal, 't', "filter $filter->[0]");
+		$decided++ if $none + $all > 3;
+		next unless defined $filter->[1];
+		ok($filter->[1] ? $none > 15 : $none < 3, "none passes $none leaves");
+		ok($filter->[2] ? $all > 15 : $all < 3, "$all leaves are taken as a whole");
+	}
+	return $decided;
+}
+
+# f and w rise with the key, but for two leaves; n is NULL in each leaf, and v everywhere between 0
+# and 99 but in one.
+my $range = 't WHERE k BETWEEN 100 AND 19900';
+ask_filtered($range, [ 'f BETWEEN 300 AND 1500', 1, 1 ], [ 'w > 9000000063000 AND f < 1800', 1, 1 ],
+	[ 'NOT (w > 9000000063000 AND f < 1800)', 1, 1 ], [ 'f * 2 - 5 > 2000', 1, 1 ],
+	[ '(w / 1000000007 + 3) / 5 IN (1000, 1001, 1002)', 1, 0 ], [ 'coalesce(w, 0) <> 7 AND v < 5000', 0, 1 ], [ 'v = 100', 1, 0 ],
+	[ 'n IS NULL', 0, 0 ], [ 'n < 100', 0, 0 ], [ 'n < 100 AND f > 1500', 1, 0 ],
+	[ 'f > 1000', 1, 0, 'count(*), sum(v * n), stddev(w)' ],
+	[ 'f > 1000', 1, 1, 'count(*) FILTER (WHERE w > 15000000000000), sum(v) FILTER (WHERE f < 1200), max(f) FILTER (WHERE v > 4000)' ],
+	[ 'true', 0, 1, 'count(*), sum(CASE WHEN f > 1200 THEN v ELSE 0 END), count(CASE WHEN w < 1000 THEN 1 END)' ]);
+# Groups, buckets, many ranges, and rows
+my $filtered = 'FROM t WHERE k BETWEEN 100 AND 19900 AND f BETWEEN 1000 AND 1500';
+ask_filtered('(SELECT 1) one WHERE true', map { [ 'true', /LIMIT/ ? undef : 1, 0, $_ ] }
+	"(SELECT string_agg(q::text, ' ' ORDER BY q) FROM (SELECT n, count(*), sum(v) $filtered GROUP BY 1) q)",
+	"(SELECT string_agg(q::text, ' ' ORDER BY q) FROM (SELECT v * 2, count(*), sum(f) $filtered GROUP BY 1) q)",
+	"(SELECT md5(string_agg(v::text, ' ' ORDER BY k)) FROM (SELECT k, v $filtered OFFSET 0) q)",
+	"(SELECT string_agg(k::text, ' ') FROM (SELECT k $filtered AND v = 7 ORDER BY k LIMIT 5) q)");
+ask_filtered('(SELECT 1) one WHERE true', [ 'true', 1, 1, "(SELECT string_agg(q::text, ' ' ORDER BY q) FROM (SELECT k / 5000, count(*), sum(f) $filtered GROUP BY 1) q)" ],
+	[ 'true', 1, 1, "(SELECT md5(string_agg(q::text, ' ')) FROM (SELECT i, s.* FROM generate_series(1, 9) i, LATERAL"
+		  . ' (SELECT count(*), sum(v), max(w) FROM t WHERE k BETWEEN i * 450 AND i * 450 + 9000 AND f > 1000) s OFFSET 0) q)' ]);
+# An entry that a filter drops before does not fault, and one that none drops does.
+for my $where ('f < 100 AND 1000 / (w - 15000000105000) < 7', 'f > 100 AND 1000 / (w - 15000000105000) < 7')
+{
+	my $sql = "SELECT count(*), sum(v) FROM t WHERE k BETWEEN 100 AND 19900 AND $where";
+	my @said = map {
+		my ($out, $err);
+		$node->psql('postgres', join('', map { "SET $_;" } @forced) . "SET gpubtree.enable_leaf_cache = $_; $sql", stdout => \$out, stderr => \$err);
+		$out . ($err =~ /division by zero/ ? 'division by zero' : $err) } qw(off on on);
+	is("@said[1, 2]", "@said[0, 0]", "faults: $where");
+	like($said[0], $where =~ /^f </ ? qr/^\d+\|/ : qr/^division by zero$/, 'and as they should');
+}
+# Rows come that pass, and rows that do not
+sql('UPDATE t SET f = 1200, v = 3 WHERE k IN (300, 17000)', 'VACUUM t');
+ask_filtered($range, [ 'f BETWEEN 1000 AND 1500', 1, 1 ]);
+sql('UPDATE t SET f = NULL WHERE k = 10000', 'VACUUM t');
+ask_filtered($range, [ 'f BETWEEN 1000 AND 1500', 1, 1 ]);
+sql('DELETE FROM t WHERE k = 300', 'VACUUM (INDEX_CLEANUP on) t');
+ask_filtered($range, [ 'f BETWEEN 1000 AND 1500', 1, 1 ]);
+# Whoever sees rows, those that do not pass count for none: nothing is visible without a visit.
+prepare('i', 20000, 90, '');
+sql('BEGIN; UPDATE t SET v = v + 1 WHERE k % 10 = 3; ROLLBACK');
+ask_filtered($range, [ 'f BETWEEN 1000 AND 1100', 1, 0 ]);
+{
+	my $sql = 'SELECT count(*), sum(v) FROM t WHERE k BETWEEN 100 AND 19900 AND f > 2000';
+	my $old = $node->background_psql('postgres');
+	$old->query_safe("SET $_") for @forced;
+	$old->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ');
+	my $before = $old->query_safe($sql);
+	ask('recorded', $sql);
+	sql('UPDATE t SET f = -1 WHERE k BETWEEN 17000 AND 18000', 'UPDATE t SET f = 3000 WHERE k BETWEEN 1000 AND 1100');
+	ask('rows that passed pass no more', $sql) for (1 .. 2);
+	is($old->query_safe($sql), $before, 'but for an old snapshot');
+	$old->query_safe('COMMIT');
+	$old->quit;
+	my $whole = without_cells($sql);
+	my $columns = $query;
+	$query = $sql;
+	ask_held('rows that come after the snapshot do not count', sub {
+		sql('INSERT INTO t SELECT i, 1, 4000, 1, 1 FROM generate_series(200, 9000, 50) i', 'VACUUM t');
+		ask('recorded by others') for (1 .. 2);
+	}, $whole);
+	ask_held('nor do others count twice, or not, when leaves are split and come back', sub {
+		sql('DELETE FROM t WHERE k BETWEEN 500 AND 4000 AND f <= 2000', 'VACUUM (INDEX_CLEANUP on) t', 'VACUUM (INDEX_CLEANUP on) t',
+			'INSERT INTO t SELECT k, 1, 1, 1, 1 FROM generate_series(5000, 19000, 5) k');
+	}, without_cells());
+	ask('after that');
+	$query = $columns;
+}
+prepare('i');
+ask('recorded');
 
 # ---- many ranges, some of which overlap; buckets; ranks ----
 
@@ -475,11 +594,14 @@ CREATE TABLE u (a bigint NOT NULL, b bigint NOT NULL, d int, v int);
 INSERT INTO u SELECT i, i * 3, nullif(i / 200, 5), i % 50 FROM generate_series(1, 20000) i;
 CREATE INDEX u_wide ON u USING gpubtree (a, b) INCLUDE (v);
 CREATE INDEX u_runs ON u USING gpubtree (d DESC);
+CREATE INDEX u_narrow ON u USING gpubtree (d, v DESC NULLS FIRST);
 SQL
 for my $sql ('SELECT count(*), sum(v) FROM u WHERE a BETWEEN 10 AND 19000',
 	'SELECT count(*), min(d), max(d) FROM u WHERE d BETWEEN 2 AND 95',
 	'SELECT count(*), count(d) FROM u WHERE d >= 1',
-	'SELECT count(*) FROM u WHERE d IS NULL')
+	'SELECT count(*) FROM u WHERE d IS NULL',
+	'SELECT count(*), sum(v) FROM u WHERE a BETWEEN 10 AND 19000 AND b BETWEEN 6000 AND 40000',
+	'SELECT count(*), sum(v) FROM u WHERE d BETWEEN 2 AND 95 AND v < 100 AND d <> 50')
 {
 	ask($sql, $sql) for (1 .. 2);
 }
@@ -512,6 +634,23 @@ for my $key (sort keys %ranges)
 		cmp_ok(passed($sql), '>', 3, "by $key, cells are taken: $columns") unless $columns =~ /sum\(d\)/;
 	}
 }
+# Filters by columns of other kinds: each is decided as without cells.
+sql(<<'SQL', 'VACUUM y');
+CREATE TABLE y (k int, s text, b bool, c timestamptz, e date, x numeric(12, 2), big numeric(30, 2), d float8, p text);
+INSERT INTO y SELECT i, CASE WHEN i < 6000 THEN 'new' WHEN i < 11000 THEN 'old' ELSE 'gone' END, nullif(i > 7000, i % 4000 = 5),
+	CASE WHEN i BETWEEN 3000 AND 3500 THEN NULL WHEN i = 9000 THEN 'infinity' ELSE timestamptz '2024-03-30' + i * interval '20 s' END,
+	date '2024-01-01' + i / 50, i / 100.0, i * 1e17,
+	CASE WHEN i / 300 = 9 THEN 'NaN' WHEN i / 300 = 11 THEN 'infinity' WHEN i % 3000 = 8 THEN '-0' ELSE (i - 6000)::float8 END, 'p' || i % 20
+	FROM generate_series(1, 12000) i;
+CREATE INDEX y_k ON y USING gpubtree (k) INCLUDE (s, b, c, e, x, big, d, p);
+SQL
+my $decided = ask_filtered('y WHERE k > 5', map { [ $_, undef, undef, 'count(*), sum(x), min(c), count(big)' ] }
+	"s = 'old'", "s <> 'old'", "s < 'new'", "s IN ('new', 'gone')", 'b', 'NOT b', 'b IS NULL', 'b IS NOT TRUE',
+	"c >= '2024-03-31 12:00+0' AND c < '2024-04-01'", "c::date = '2024-03-31'", "date_trunc('hour', c) <= '2024-03-30 17:00'",
+	"c + interval '2 days' > '2024-04-02'", 'c IS NULL', "e = '2024-03-01'", "e - date '2024-01-01' > 100",
+	"date_trunc('month', e) = '2024-04-01'", 'x BETWEEN 30 AND 40.5', 'x * 2 > 100 AND x <> 77', 'big > 5e20', 'big IS NOT NULL',
+	"d = 'NaN'", 'd > 3000', 'd <= 0', "d < 'infinity'", '-d > 1000', 'd + 0.5 < -2000', "p = 'p7'", 'k % 2 = 0 AND k / 100 = 33');
+cmp_ok($decided, '>', 20, "$decided of these filters are decided for whole leaves");
 # Sums of a leaf of more than 64 bits
 prepare('i');
 sql('UPDATE t SET w = CASE WHEN k % 3 = 0 THEN -9223372036854775807 ELSE 9223372036854775807 END', 'VACUUM (INDEX_CLEANUP on) t');
@@ -653,6 +792,11 @@ DECLARE
 	source text := CASE WHEN random() < 0.3 THEN 's' ELSE 't' END;
 	lo int := random() * 30000;
 	width int := CASE WHEN random() < 0.2 THEN random() * 500 ELSE random() * 25000 END;
+	bound int := random() * 30000;
+	filters text[] := ARRAY['f > %s / 8.0', 'f BETWEEN %s / 16.0 AND %s / 8.0', 'w < %s * 1000000007', 'v = 5', 'n IS NOT NULL',
+		'(f < %s / 8.0 OR w > %s * 1500000007)', 'coalesce(n, 0) < 9', 'v * 2 < %s AND f > 100'];
+	filter text := CASE WHEN random() < 0.5 THEN '' ELSE
+		' AND ' || replace(filters[1 + floor(random() * 8)::int], '%s', bound::text || '::bigint') END;
 BEGIN
 	IF random() < 0.15 THEN
 		RETURN format('SELECT k::text FROM %s WHERE k >= %s ORDER BY k OFFSET %s LIMIT 1', source, lo, width / 3);
@@ -661,13 +805,20 @@ BEGIN
 			round(random()::numeric, 2), source, lo, lo + width);
 	ELSIF random() < 0.2 THEN
 		RETURN format('SELECT md5(string_agg(q::text, '' '' ORDER BY b)) FROM (SELECT k / %s AS b, %s FROM %s '
-			'WHERE k BETWEEN %s AND %s GROUP BY 1) q', 50 + (random() * 3000)::int, columns, source, lo, lo + width);
+			'WHERE k BETWEEN %s AND %s%s GROUP BY 1) q', 50 + (random() * 3000)::int, columns, source, lo, lo + width, filter);
 	ELSIF random() < 0.25 THEN
 		RETURN format('SELECT md5(string_agg(q::text, '' '' ORDER BY i)) FROM (SELECT i, r.* FROM generate_series(1, %s) i, LATERAL '
-			'(SELECT %s FROM %s WHERE k BETWEEN i * %s AND i * %s + %s) r OFFSET 0) q', (random() * 12)::int, columns, source,
-			lo / 12, lo / 12, width / 4);
+			'(SELECT %s FROM %s WHERE k BETWEEN i * %s AND i * %s + %s%s) r OFFSET 0) q', (random() * 12)::int, columns, source,
+			lo / 12, lo / 12, width / 4, filter);
+	ELSIF filter <> '' AND random() < 0.2 THEN
+		RETURN format('SELECT md5(string_agg(q::text, '' '' ORDER BY q)) FROM (SELECT k, v, w FROM %s WHERE k BETWEEN %s AND %s%s OFFSET 0) q',
+			source, lo, lo + width, filter);
+	ELSIF filter <> '' AND random() < 0.2 THEN
+		RETURN format('SELECT md5(string_agg(q::text, '' '' ORDER BY q)) FROM (SELECT n, %s FROM %s WHERE k BETWEEN %s AND %s%s GROUP BY 1) q',
+			columns, source, lo, lo + width, filter);
 	END IF;
-	RETURN format('SELECT (%s, count(*))::text FROM %s WHERE k BETWEEN %s AND %s', columns, source, lo, lo + width);
+	RETURN format('SELECT (%s, count(*), count(*) FILTER (WHERE f < %s))::text FROM %s WHERE k BETWEEN %s AND %s%s', columns,
+		CASE WHEN random() < 0.3 THEN bound / 8 ELSE 1e20 END, source, lo, lo + width, filter);
 END $$;
 CREATE PROCEDURE compare_cells(n int) LANGUAGE plpgsql AS $$
 DECLARE

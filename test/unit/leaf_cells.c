@@ -12,6 +12,9 @@
  * A reader looks at the page's LSN alone, which allows more than the code does: a look of the code
  * fails also where it finds a writer.
  *
+ * A reader with a filter that row A never passes goes by a leaf whose cell has no row that passes,
+ * whoever sees its rows: it asks neither the map nor settled pages, nor for a position.
+ *
  * One heap page and one leaf are enough.  Nothing in the rule connects two heap pages.  A block that
  * was found all-visible for one leaf is believed for another one, whose cell is read and looked at
  * much later: that is a leaf whose map bit was read early.
@@ -120,6 +123,8 @@ typedef struct Version
 	bool		late_lsn;		/* the recorder reads the LSN after it has unlocked the leaf */
 	bool		running;		/* settled for the recorder's snapshot is settled */
 	bool		with_exceptions;	/* a settled page may have exceptions */
+	uint8_t		passing;		/* rows that pass a filter, of one who goes by leaves of which none
+								 * does; 0: there is no filter */
 } Version;
 
 #define RIGHT_ORDER {SNAPSHOT, POSITION, SEEN, LOOK}
@@ -502,6 +507,9 @@ read_step(const State *s, const Version *version)
 		meet(&next);
 		return true;
 	}
+	if (version->passing != 0)
+		return !next.copy.valid || (next.copy.rows & version->passing) != 0 ||
+			(visible_rows(next.committed) & version->passing) == 0;
 	return !next.copy.valid || (!version->any_age && next.copy.lsn > next.upto) ||
 		next.copy.rows == visible_rows(next.committed);
 }
@@ -541,6 +549,9 @@ static const Version right[] = {
 	{"rule M14", .order = RIGHT_ORDER},
 	{"on a standby", .standby = true, .order = RIGHT_ORDER},
 	{"with settled pages", .settled = true, .order = RIGHT_ORDER},
+	{"no row passes: the look alone", .passing = ROW_B, .order = {SNAPSHOT, LOOK}},
+	{"no row passes, of those that there were", .passing = ROW_A, .order = {SNAPSHOT, LOOK}},
+	{"no row passes, on a standby", .standby = true, .passing = ROW_B, .order = {SNAPSHOT, LOOK}},
 };
 
 static const Version wrong[] = {
@@ -555,6 +566,14 @@ static const Version wrong[] = {
 	.order = RIGHT_ORDER},
 	{"settled for another's snapshot", .settled = true, .running = true, .order = RIGHT_ORDER},
 	{"settled with exceptions", .settled = true, .with_exceptions = true, .order = RIGHT_ORDER},
+	{"no row passes: no look", .passing = ROW_B, .order = {SNAPSHOT}},
+	{"no row passes: the look before the snapshot", .passing = ROW_B, .order = {LOOK, SNAPSHOT}},
+	{"no row passes: the recorder adds what it sees", .passing = ROW_B, .recorder_judges = true,
+	.order = {SNAPSHOT, LOOK}},
+	{"no row passes: the LSN is read after unlocking", .passing = ROW_B, .late_lsn = true,
+	.order = {SNAPSHOT, LOOK}},
+	{"standby, no row passes: the look before the snapshot", .standby = true, .passing = ROW_B,
+	.order = {LOOK, SNAPSHOT}},
 	{"standby: the look before the map", .standby = true,
 	.order = {SNAPSHOT, POSITION, LOOK, SEEN}},
 	{"standby: no look", .standby = true, .order = {SNAPSHOT, POSITION, SEEN}},

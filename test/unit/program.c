@@ -4,7 +4,8 @@
  *	  Runs the tests of programs on the CPU.
  *
  * They are of each operator (program_steps.c), whole programs (program_whole.c), narrow sums
- * (program_sums.c), and groups (program_groups.c), with each form of the loops that this CPU has.
+ * (program_sums.c), and groups (program_groups.c), with each form of the loops that this CPU has;
+ * and of programs that are done with bounds of values (program_zone.c).
  *
  * usage: program_test [seed]; ends with "N passed, N failed".
  *
@@ -13,6 +14,12 @@
 #include "narrow_scatter.h"
 #include "program.h"
 #include "verdict.h"
+
+void
+plain_verdict(bool ok, const char *what)
+{
+	verdict(ok, what);
+}
 
 void
 verdict_of_form(bool ok, const char *what)
@@ -65,5 +72,6 @@ main(int argc, char **argv)
 	test_table((uint64) 1 << 20, 200000);
 	test_table(100000, 20000);
 	test_table(4000, 20000);
+	test_zones();
 	return print_sums();
 }

@@ -18,7 +18,9 @@
 #define DAY		86400000000
 #define SECOND	((int64) 1000000)
 
-/* Count and print a verdict, with the form of the loops to which it belongs. */
+/* Count and print a verdict. */
+extern void plain_verdict(bool ok, const char *what);
+/* The same, with the form of the loops to which it belongs. */
 extern void verdict_of_form(bool ok, const char *what);
 
 /* ---- program_model.c: operators by other means ---- */
@@ -78,5 +80,6 @@ extern void test_narrow_ends(void);
 extern void test_narrow_sums(void);
 extern void test_narrow_carry(void);
 extern void test_table(uint64 limit, int distinct);
+extern void test_zones(void);
 
 #endif							/* GPB_UNIT_PROGRAM_H */

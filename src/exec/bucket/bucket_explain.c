@@ -62,6 +62,7 @@ gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	counters.matches += null.matches;
 	counters.walk.leaves += null.walk.leaves;
 	counters.cells += null.cells;
+	counters.cells_none += null.cells_none;
 	counters.cells_recorded += null.cells_recorded;
 	counters.refreshed_blocks += null.refreshed_blocks;
 	counters.fallbacks += null.fallbacks;

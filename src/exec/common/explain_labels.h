@@ -67,6 +67,7 @@
 #define GPB_LABEL_HEAP_PAGES		"Heap Pages Checked"
 #define GPB_LABEL_SETTLED_PAGES		"Settled Pages"
 #define GPB_LABEL_CELLS				"Leaves Passed by Cells"
+#define GPB_LABEL_CELLS_NONE		"Leaves Passed by Filters"
 #define GPB_LABEL_CELLS_RECORDED	"Cells Recorded"
 #define GPB_LABEL_NOT_PASSED		"Leaves Not Passed"
 #define GPB_LABEL_CPU_LEAVES		"Leaves Done by CPU"

@@ -115,7 +115,7 @@ gpb_cells_sample(const GpbBatch *batch)
 	CellsTrial	trial;
 
 	gpb_cells_begin(&trial.reader, batch->heap, batch->index, batch->snapshot, &batch->program,
-					&batch->format);
+					&batch->format, batch->evaluator);
 	if (!trial.reader.eligible || gpb_least_height(batch->index, &batch->program.layout) == 0)
 		return sample;
 	gpb_cells_total_init(&trial.reader, &trial.total);

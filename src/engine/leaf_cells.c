@@ -20,6 +20,7 @@
 #include "hold.h"
 #include "engine/cell_reader.h"
 #include "engine/page_look.h"
+#include "engine/value_cells.h"
 
 /* ---- a reader ---- */
 
@@ -28,9 +29,11 @@
  * and where the snapshot alone decides what is seen.  Returns why they are not, for users, or NULL.
  */
 static const char *
-why_not_eligible(Relation heap, Relation index, Snapshot snapshot, const GpbProgram *program,
-				 const GpbAnswerFormat *format)
+why_not_eligible(const GpbCellReader *reader, Relation heap, Relation index, Snapshot snapshot)
 {
+	const GpbProgram *program = reader->program;
+	const GpbAnswerFormat *format = reader->format;
+
 	if (gpb_cells == NULL)
 		return "gpubtree.leaf_cache_size is 0";
 	if (index->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT ||
@@ -38,9 +41,11 @@ why_not_eligible(Relation heap, Relation index, Snapshot snapshot, const GpbProg
 		return "the table is unlogged or temporary";
 	if (!XLogIsNeeded() || !RelationNeedsWAL(index))
 		return "wal_level is minimal";
-	if (!gpb_program_is_plain(program) || program->list_entries)
-		return "the query has filters, groups or expressions";
-	if (format->ncolumns > GPB_CELL_COLUMNS)
+	if (!gpb_program_is_plain(program) && gpb_answer_has_float_sums(format))
+		return "the query has filters, groups or expressions, and sums of double precision";
+	if (program->list_entries || (!gpb_program_is_plain(program) && reader->by_value == NULL))
+		return "the query has filters, groups or expressions of several columns";
+	if (gpb_program_is_plain(program) && format->ncolumns > GPB_CELL_COLUMNS)
 		return "the query has too many columns";
 	if (gpb_needs_plain_scan(snapshot))
 		return "the snapshot is no plain one";
@@ -49,21 +54,26 @@ why_not_eligible(Relation heap, Relation index, Snapshot snapshot, const GpbProg
 
 void
 gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index, Snapshot snapshot,
-				const GpbProgram *program, const GpbAnswerFormat *format)
+				const GpbProgram *program, const GpbAnswerFormat *format, GpbEvaluator *evaluator)
 {
 	memset(reader, 0, offsetof(GpbCellReader, ahead));
 	reader->missed = InvalidBlockNumber;
 	if (!gpb_enable_leaf_cache)
 		return;
-	reader->why_not = why_not_eligible(heap, index, snapshot, program, format);
+	reader->program = program;
+	reader->format = format;
+	reader->evaluator = evaluator;
+	if (evaluator != NULL)
+		reader->by_value = gpb_evaluator_by_value(evaluator);
+	reader->why_not = why_not_eligible(reader, heap, index, snapshot);
 	if (reader->why_not != NULL)
 		return;
 	reader->eligible = true;
-	reader->program = program;
-	reader->format = format;
 	reader->file = index->rd_node;
 	reader->name = hash_bytes((const unsigned char *) &reader->file, sizeof(RelFileNode)) &
-		~GPB_COLUMN_NAME;
+		~GPB_NAME_FORM;
+	if (reader->by_value != NULL)
+		gpb_leaf_values_begin(reader);
 	gpb_seen_begin(&reader->seen);
 }
 
@@ -275,8 +285,11 @@ copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *se
 	reader->miss = GPB_CELL_ENDS;
 	if (gpb_bound_less(link->end, cell_high(cell)))
 		return false;
-	if (!gpb_cell_copy_columns(reader, copy, &unheld))
+	if (!gpb_cell_copy_columns(reader, copy, &unheld) ||
+		(reader->by_value != NULL && !gpb_leaf_values_copy(reader, copy, &unheld)))
 	{
+		/* More values than a cell holds are so on other leaves too. */
+		reader->failures += unheld && reader->by_value != NULL;
 		reader->miss = unheld ? GPB_CELL_UNHELD : GPB_CELL_ABSENT;
 		return false;
 	}
@@ -311,6 +324,8 @@ add_copy(const GpbCellReader *reader, const GpbCellCopy *copy, GpbCellTotal *tot
 			gpb_cell_use(copy->column_at[i]);
 	}
 	gpb_cell_add(reader, copy, total);
+	if (reader->by_value != NULL)
+		gpb_leaf_values_add(reader, copy, &total->values);
 }
 
 /*
@@ -376,6 +391,8 @@ gpb_cells_total_init(const GpbCellReader *reader, GpbCellTotal *total)
 	int			i;
 
 	total->entries = 0;
+	if (reader->by_value != NULL)
+		gpb_leaf_values_init(&total->values);
 	for (i = 0; i < reader->format->ncolumns; i++)
 	{
 		gpb_column_state_init(&total->state[i]);

@@ -23,6 +23,7 @@
 #include "utils/snapshot.h"
 
 #include "answer.h"
+#include "program_entries.h"
 #include "engine/cell_table.h"
 #include "engine/seen_blocks.h"
 
@@ -39,12 +40,35 @@ extern void gpb_leaf_cells_init_shmem(void);
 /* The most leaves that are passed by in one step, between two looks for interrupts */
 #define GPB_CELL_STEP		16
 
+/* The entries of one value of a column, and the sums of other columns that go with it */
+typedef struct GpbCountedValue
+{
+	int64		value;
+	int64		count;
+	int64		sum[GPB_VALUE_SUMS];
+} GpbCountedValue;
+
+/* With more values than this, totals are taken out before more leaves are passed by. */
+#define GPB_FEW_VALUES		64
+
+/* What was added up by value; where there was none of these, null.count is 0. */
+typedef struct GpbValueTotals
+{
+	int			n;
+	int			leaves;			/* whose cells were added */
+	uint16		place[GPB_CELL_VALUES]; /* where those of the last cell are */
+	GpbValuesCell last;
+	GpbCountedValue null;
+	GpbCountedValue of[GPB_FEW_VALUES + GPB_CELL_STEP * GPB_CELL_VALUES];	/* values ascend */
+} GpbValueTotals;
+
 /* What was added up from cells, in the program's columns, in the order of the answer's format */
 typedef struct GpbCellTotal
 {
 	int64		entries;
 	GpbColumnState state[GPB_CELL_COLUMNS];
 	GpbNarrowSum sum[GPB_CELL_COLUMNS]; /* of a float8 whose sum is wanted */
+	GpbValueTotals values;		/* of a program that is a function of one column */
 } GpbCellTotal;
 
 /* Why a leaf could not be passed by.  Only one whose cell is absent is to be recorded. */
@@ -63,15 +87,21 @@ typedef enum GpbCellMiss
 /* The most leaves whose cells can be prefetched before the walk comes to them */
 #define GPB_CELL_AHEAD		512
 
-/* One reader: an index, a snapshot and a program */
+/*
+ * One reader: an index, a snapshot and a program.  If the program is a function of one column, the
+ * format has no column, and the entries of each value of that column are wanted instead.
+ */
 typedef struct GpbCellReader
 {
 	bool		eligible;		/* may leaves be passed by and recorded at all? */
 	const char *why_not;		/* if not, why, in words for users; NULL if they want no cells */
 	const GpbProgram *program;
 	const GpbAnswerFormat *format;
+	GpbEvaluator *evaluator;	/* of a program that is not plain */
+	const GpbValueForm *by_value;	/* its form; NULL if it is plain */
 	RelFileNode file;
 	uint32		name;			/* of the cells of the file's leaves */
+	uint32		value_name[1 + GPB_VALUE_SUMS]; /* of those of values, and of sums by value */
 	XLogRecPtr	upto;			/* E of rule M14; 0 if not read yet */
 	GpbSeenBlocks seen;			/* since E was read */
 
@@ -106,12 +136,12 @@ typedef struct GpbCellLink
 
 /*
  * Begin a reader.  Program, format and both relations stay as they are to its end; the snapshot is
- * registered or active.  *reader is the caller's and needs no end.  It is not eligible if no cell
+ * registered or active.  A program that is not plain has an evaluator.  *reader is the caller's and needs no end.  It is not eligible if no cell
  * can answer for the program, or if the files or the snapshot are not such as the rule needs.
  */
 extern void gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index,
 							Snapshot snapshot, const GpbProgram *program,
-							const GpbAnswerFormat *format);
+							const GpbAnswerFormat *format, GpbEvaluator *evaluator);
 
 /*
  * Is the leaf that comes next to be visited without a look at its cell, since too many were asked
@@ -167,7 +197,17 @@ extern bool gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal 
 /* Set *total to that of no leaves. */
 extern void gpb_cells_total_init(const GpbCellReader *reader, GpbCellTotal *total);
 
-/* Add *total to an answer in the reader's format. */
+/* Are there so many values in *total that no more may be added? */
+static inline bool
+gpb_cells_total_is_full(const GpbCellTotal *total)
+{
+	return total->values.n > GPB_FEW_VALUES || total->values.leaves > PG_INT16_MAX;
+}
+
+/*
+ * Add *total to an answer in the reader's format.  That of values is put through the program in the
+ * place of entries: see gpb_leaf_values_evaluate().
+ */
 extern void gpb_cells_total_add(const GpbCellReader *reader, const GpbCellTotal *total,
 								int64 *answer);
 

@@ -15,6 +15,7 @@
 #include "hold.h"
 #include "leaf_aggregate.h"
 #include "engine/cell_reader.h"
+#include "engine/value_cells.h"
 #include "page/page.h"
 
 /* ---- a leaf ---- */
@@ -232,7 +233,8 @@ record_buffer(GpbCellReader *reader, BlockNumber block, XLogRecPtr lsn, Buffer b
 
 	copy->at = gpb_cell_read(reader->name, block, &reader->hint, &copy->leaf);
 	if (copy->at == NULL || copy->leaf.head.lsn != lsn ||
-		!gpb_cell_copy_columns(reader, copy, &unheld))
+		!gpb_cell_copy_columns(reader, copy, &unheld) ||
+		(reader->by_value != NULL && !gpb_leaf_values_copy(reader, copy, &unheld)))
 		return false;
 	if (copy->leaf.head.buffer == buffer)
 		return true;
@@ -245,6 +247,8 @@ record_buffer(GpbCellReader *reader, BlockNumber block, XLogRecPtr lsn, Buffer b
 		copy->column[i].head.buffer = buffer;
 		gpb_cell_write(copy->column_at[i], &copy->column[i]);
 	}
+	if (reader->by_value != NULL)
+		gpb_leaf_values_record_buffer(reader, copy, buffer);
 	return true;
 }
 
@@ -329,11 +333,18 @@ gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total)
 			return false;
 		}
 		held = record_columns(reader, page, fill_inlined(reader, page, cell), &copy);
+		if (reader->by_value != NULL && !gpb_leaf_values_record(reader, page, &copy))
+		{
+			reader->failures++;
+			held = false;
+		}
 		/* with it readers find out that no cell holds a sum, and do not record the leaf again */
 		gpb_cell_write(copy.at, &copy.leaf);
 		if (!held)
 			return false;
 	}
 	gpb_cell_add(reader, &copy, total);
+	if (reader->by_value != NULL)
+		gpb_leaf_values_add(reader, &copy, &total->values);
 	return true;
 }

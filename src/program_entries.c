@@ -1052,7 +1052,10 @@ gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key, const cha
 
 /* ---- many entries with one value ---- */
 
-/* The column slots that steps, filters of terms, and groups read, and terms for more than sums */
+/*
+ * The column slots that steps, filters of terms, and groups read, and terms for more than sums.  A
+ * sum that stands for many values is below NaN, as they are: see SUM_LIMIT in value_cells.c.
+ */
 static SlotSet
 deciding_slots(const GpbProgram *program)
 {
@@ -1066,9 +1069,12 @@ deciding_slots(const GpbProgram *program)
 	for (i = 0; i < program->nterms; i++)
 	{
 		const GpbTerm *term = &program->term[i];
+		int			sums = GPB_WANT_COUNT | GPB_WANT_SUM;
 
+		if ((term->want & GPB_WANT_HALVES) == 0 && term->lower == GPB_BOUNDS_FIND_NAN)
+			sums |= GPB_WANT_MINMAX;
 		set_add(&slots, term->filter);
-		if ((term->want & ~(GPB_WANT_COUNT | GPB_WANT_SUM)) == 0)
+		if ((term->want & ~sums) == 0)
 			continue;
 		set_add(&slots, term->slot);
 		set_add(&slots, gpb_term_lower(term));

@@ -55,7 +55,7 @@ add_cells(GpbBatch *batch, const GpbCellReader *cells, const GpbWalk *walk,
 
 /*
  * Count why the leaf to which the walk goes next is visited.  Where cells are not asked, that is
- * for rows of leaves before, or else since others are to record the leaf.
+ * for what leaves before had, or else since others are to record the leaf.
  */
 static inline void
 count_miss(GpbBatch *batch, const GpbCellReader *cells, BlockNumber block)
@@ -63,7 +63,7 @@ count_miss(GpbBatch *batch, const GpbCellReader *cells, BlockNumber block)
 	if (cells->missed == block)
 		batch->counters.cell_misses[cells->miss]++;
 	else if (cells->missed == InvalidBlockNumber)
-		batch->counters.cell_misses[cells->pauses > 0 ? GPB_CELL_UNSEEN : GPB_CELL_ABSENT]++;
+		batch->counters.cell_misses[cells->pauses > 0 ? cells->paused_for : GPB_CELL_ABSENT]++;
 }
 
 void

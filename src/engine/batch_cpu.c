@@ -852,7 +852,7 @@ batch_pass_leaves(GpbBatch *batch, GpbCpuAnswer *cpu)
 		return;
 	if (gpb_cells_pause(&cpu->cells))
 	{
-		batch->counters.cell_misses[GPB_CELL_UNSEEN]++;
+		batch->counters.cell_misses[cpu->cells.paused_for]++;
 		return;
 	}
 	if (!gpb_walk_link(cpu->walk, &at))

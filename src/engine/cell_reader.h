@@ -22,6 +22,14 @@ typedef struct GpbCellCopy
 											 * those of sums by value */
 } GpbCellCopy;
 
+/* A leaf could not be passed by for a reason that others may have too. */
+static inline void
+gpb_cells_failed(GpbCellReader *reader, GpbCellMiss miss)
+{
+	reader->failures++;
+	reader->paused_for = miss;
+}
+
 /* The name of the cells of a column's. */
 static inline uint32
 gpb_cell_column_name(const GpbCellReader *reader, int column)

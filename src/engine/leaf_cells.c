@@ -171,7 +171,7 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
 
 /*
  * Rows that may not be seen cost a test of the map in vain, leaf after leaf where entries lead to
- * all of the table.  After so many such leaves cells are not asked for a while, which becomes
+ * all of the table, and so do columns of too many values.  After so many such leaves cells are not asked for a while, which becomes
  * longer each time, until many leaves in a row are passed by.  A leaf that is passed by makes up
  * for two that are not.
  */
@@ -285,12 +285,16 @@ copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *se
 	reader->miss = GPB_CELL_ENDS;
 	if (gpb_bound_less(link->end, cell_high(cell)))
 		return false;
-	if (!gpb_cell_copy_columns(reader, copy, &unheld) ||
-		(reader->by_value != NULL && !gpb_leaf_values_copy(reader, copy, &unheld)))
+	if (!gpb_cell_copy_columns(reader, copy, &unheld))
 	{
-		/* More values than a cell holds are so on other leaves too. */
-		reader->failures += unheld && reader->by_value != NULL;
 		reader->miss = unheld ? GPB_CELL_UNHELD : GPB_CELL_ABSENT;
+		return false;
+	}
+	if (reader->by_value != NULL && !gpb_leaf_values_copy(reader, copy, &reader->miss))
+	{
+		/* What no cell holds on this leaf none may hold on others either. */
+		if (reader->miss != GPB_CELL_ABSENT)
+			gpb_cells_failed(reader, reader->miss);
 		return false;
 	}
 	/* What the look will read comes from memory meanwhile. */
@@ -300,7 +304,8 @@ copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *se
 	if (seen != GPB_SEEN_ALL)
 	{
 		reader->miss = GPB_CELL_UNSEEN;
-		reader->failures += seen == GPB_SEEN_NOT_ALL;
+		if (seen == GPB_SEEN_NOT_ALL)
+			gpb_cells_failed(reader, GPB_CELL_UNSEEN);
 		return false;
 	}
 	note_jump(reader, link->block, cell->right);

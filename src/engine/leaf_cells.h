@@ -79,6 +79,7 @@ typedef enum GpbCellMiss
 	GPB_CELL_UNSEEN,			/* some row may not be seen */
 	GPB_CELL_YOUNGER,			/* the cell is of another reader, who came after E */
 	GPB_CELL_UNHELD,			/* no cell could have what is wanted */
+	GPB_CELL_MANY,				/* likewise, of the entries of each value: there are too many values */
 	GPB_CELL_ENDS				/* the range ends on the leaf */
 } GpbCellMiss;
 
@@ -112,6 +113,7 @@ typedef struct GpbCellReader
 	uint32		failures;		/* leaves that could not be, less those made up for */
 	uint32		pause;			/* how many leaves are visited before cells are asked again */
 	uint32		pauses;			/* how long the next pause is */
+	GpbCellMiss paused_for;		/* why the last of those leaves could not be passed by */
 	bool		known;			/* was any leaf passed by? */
 	uint64		turn;			/* counts leaves that were to be recorded */
 

@@ -228,13 +228,14 @@ static bool
 record_buffer(GpbCellReader *reader, BlockNumber block, XLogRecPtr lsn, Buffer buffer,
 			  GpbCellCopy *copy)
 {
+	GpbCellMiss miss;
 	bool		unheld;
 	int			i;
 
 	copy->at = gpb_cell_read(reader->name, block, &reader->hint, &copy->leaf);
 	if (copy->at == NULL || copy->leaf.head.lsn != lsn ||
 		!gpb_cell_copy_columns(reader, copy, &unheld) ||
-		(reader->by_value != NULL && !gpb_leaf_values_copy(reader, copy, &unheld)))
+		(reader->by_value != NULL && !gpb_leaf_values_copy(reader, copy, &miss)))
 		return false;
 	if (copy->leaf.head.buffer == buffer)
 		return true;
@@ -307,6 +308,7 @@ gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total)
 	XLogRecPtr	lsn = BufferGetLSNAtomic(buffer);
 	GpbCellCopy copy;
 	GpbLeafCell *cell = &copy.leaf.leaf;
+	GpbCellMiss miss;
 	bool		held;
 
 	Assert(gpb_page_special(page)->level == 0 && gpb_page_special(page)->right != GPB_NO_BLOCK &&
@@ -329,13 +331,13 @@ gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total)
 		find_cover(page, cell->entries, cell->cover);
 		if (leads_to_unseen(reader, cell))
 		{
-			reader->failures++;
+			gpb_cells_failed(reader, GPB_CELL_UNSEEN);
 			return false;
 		}
 		held = record_columns(reader, page, fill_inlined(reader, page, cell), &copy);
-		if (reader->by_value != NULL && !gpb_leaf_values_record(reader, page, &copy))
+		if (reader->by_value != NULL && !gpb_leaf_values_record(reader, page, &copy, &miss))
 		{
-			reader->failures++;
+			gpb_cells_failed(reader, miss);
 			held = false;
 		}
 		/* with it readers find out that no cell holds a sum, and do not record the leaf again */

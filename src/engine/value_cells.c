@@ -39,25 +39,33 @@ copy_cell(GpbCellReader *reader, GpbCellCopy *copy, int i)
 }
 
 bool
-gpb_leaf_values_copy(GpbCellReader *reader, GpbCellCopy *copy, bool *unheld)
+gpb_leaf_values_copy(GpbCellReader *reader, GpbCellCopy *copy, GpbCellMiss *miss)
 {
 	const GpbValueForm *form = reader->by_value;
 	int			i;
 
-	*unheld = false;
+	*miss = GPB_CELL_ABSENT;
 	if (!copy_cell(reader, copy, 0) || copy->column[0].values.slot != form->slot)
 		return false;
-	*unheld = copy->column[0].values.n == GPB_VALUES_UNHELD;
-	for (i = 0; i < form->nsums && !*unheld; i++)
+	if (copy->column[0].values.n == GPB_VALUES_UNHELD)
+	{
+		*miss = GPB_CELL_MANY;
+		return false;
+	}
+	for (i = 0; i < form->nsums; i++)
 	{
 		const GpbSumsCell *sums = &copy->column[1 + i].sums;
 
 		if (!copy_cell(reader, copy, 1 + i) || sums->slot != form->slot ||
 			sums->column != form->sum[i])
 			return false;
-		*unheld = !sums->held;
+		if (!sums->held)
+		{
+			*miss = GPB_CELL_UNHELD;
+			return false;
+		}
 	}
-	return !*unheld;
+	return true;
 }
 
 void
@@ -216,8 +224,8 @@ fill_values(const LeafValues *values, const uint8 *order, int n, GpbValuesCell *
 	return true;
 }
 
-/* Fill in sums number i; they stay out if the cell does not hold them. */
-static void
+/* Fill in sums number i.  Returns false if the cell does not hold them. */
+static bool
 fill_sums(const LeafValues *values, const uint8 *order, int n, int i, GpbSumsCell *cell)
 {
 	int			k;
@@ -231,6 +239,7 @@ fill_sums(const LeafValues *values, const uint8 *order, int n, int i, GpbSumsCel
 		cell->low[k] = (uint32) sum;
 		cell->high[k] = (int16) (sum >> 32);
 	}
+	return cell->held;
 }
 
 /* Begin cell number i of those of values. */
@@ -255,42 +264,50 @@ write_cell(const GpbCellReader *reader, GpbCellCopy *copy, int i)
 		copy->column_at[i] = cell;
 }
 
-bool
-gpb_leaf_values_record(const GpbCellReader *reader, const char *page, GpbCellCopy *copy)
+/* Record the sums by value, of which there are n.  Returns false if a cell does not hold them. */
+static bool
+record_sums(const GpbCellReader *reader, const LeafValues *values, const uint8 *order, int n,
+			GpbCellCopy *copy)
 {
 	const GpbValueForm *form = reader->by_value;
-	GpbValuesCell *cell = &copy->column[0].values;
-	bool		counted;
-	bool		held;
-	LeafValues	values;
-	uint8		order[GPB_CELL_VALUES + 1];
-	int			n = 0;
+	bool		held = true;
 	int			i;
 
-	begin_cell(reader, copy, 0);
-	cell->slot = (uint8) form->slot;
-	counted = count_leaf(reader, page, &values);
-	if (counted)
-	{
-		n = order_values(&values, order);
-		counted = fill_values(&values, order, n, cell);
-	}
-	if (!counted)
-		cell->n = GPB_VALUES_UNHELD;
-	write_cell(reader, copy, 0);
-	held = counted;
-	for (i = 0; i < form->nsums && counted; i++)
+	for (i = 0; i < form->nsums; i++)
 	{
 		GpbSumsCell *sums = &copy->column[1 + i].sums;
 
 		begin_cell(reader, copy, 1 + i);
 		sums->slot = (uint8) form->slot;
 		sums->column = form->sum[i];
-		fill_sums(&values, order, n, i, sums);
-		held &= sums->held != 0;
+		held &= fill_sums(values, order, n, i, sums);
 		write_cell(reader, copy, 1 + i);
 	}
 	return held;
+}
+
+bool
+gpb_leaf_values_record(const GpbCellReader *reader, const char *page, GpbCellCopy *copy,
+					   GpbCellMiss *miss)
+{
+	GpbValuesCell *cell = &copy->column[0].values;
+	LeafValues	values;
+	uint8		order[GPB_CELL_VALUES + 1];
+	bool		counted = count_leaf(reader, page, &values);
+	int			n = counted ? order_values(&values, order) : 0;
+
+	begin_cell(reader, copy, 0);
+	cell->slot = (uint8) reader->by_value->slot;
+	if (!counted || !fill_values(&values, order, n, cell))
+	{
+		*miss = GPB_CELL_MANY;
+		cell->n = GPB_VALUES_UNHELD;
+	}
+	write_cell(reader, copy, 0);
+	if (cell->n == GPB_VALUES_UNHELD)
+		return false;
+	*miss = GPB_CELL_UNHELD;
+	return record_sums(reader, &values, order, n, copy);
 }
 
 /* ---- adding up ---- */

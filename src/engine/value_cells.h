@@ -24,19 +24,20 @@ extern void gpb_leaf_values_begin(GpbCellReader *reader);
 
 /*
  * Copy the cells of values and sums, of the same state of the page as the leaf's cell, which was
- * copied.  Returns false if they are not there; *unheld tells whether no cell holds them.
+ * copied.  Returns false, with the reason, if they do not have what is wanted.
  */
-extern bool gpb_leaf_values_copy(GpbCellReader *reader, GpbCellCopy *copy, bool *unheld);
+extern bool gpb_leaf_values_copy(GpbCellReader *reader, GpbCellCopy *copy, GpbCellMiss *miss);
 
 /*
- * Record the values of a leaf, whose cell was filled in: as gpb_cells_record().  Returns false if
- * no cell holds them, which is recorded too.
+ * Record the values of a leaf, whose cell was filled in: as gpb_cells_record().  Returns false, with
+ * the reason, if no cell holds them, which is recorded too.
  */
-extern bool gpb_leaf_values_record(const GpbCellReader *reader, const char *page, GpbCellCopy *copy);
+extern bool gpb_leaf_values_record(const GpbCellReader *reader, const char *page,
+								   GpbCellCopy *copy, GpbCellMiss *miss);
 
 /* Write the cells that were copied anew, with the buffer where the leaf is now. */
 extern void gpb_leaf_values_record_buffer(const GpbCellReader *reader, GpbCellCopy *copy,
-									 Buffer buffer);
+										  Buffer buffer);
 
 /* Nothing was added up. */
 static inline void
@@ -50,10 +51,10 @@ gpb_leaf_values_init(GpbValueTotals *totals)
 
 /* Add what the cells of a leaf have.  There is room: see gpb_cells_total_is_full(). */
 extern void gpb_leaf_values_add(const GpbCellReader *reader, const GpbCellCopy *copy,
-						   GpbValueTotals *totals);
+								GpbValueTotals *totals);
 
 /* Put what was added up through the program, as entries of range "number". */
 extern void gpb_leaf_values_evaluate(const GpbCellReader *reader, const GpbValueTotals *totals,
-								uint32 number);
+									 uint32 number);
 
 #endif							/* GPB_VALUE_CELLS_H */

@@ -243,8 +243,15 @@ typedef struct GpbTerm
 	uint8		want;			/* GPB_WANT_* */
 	uint8		filter;			/* a slot that must be true, or GPB_NO_SLOT */
 	uint8		lower;			/* with GPB_WANT_HALVES: the slot of the lower half, which is NULL
-								 * where the upper one is; without, no engine reads it */
+								 * where the upper one is; without, nothing but
+								 * GPB_BOUNDS_FIND_NAN is read of it */
 } GpbTerm;
+
+/*
+ * In the place of a term's lower half: GPB_WANT_MINMAX is wanted for no more than to find out
+ * whether NaN, the greatest word, is among the values.
+ */
+#define GPB_BOUNDS_FIND_NAN	GPB_NO_SLOT
 
 typedef struct GpbProgram
 {

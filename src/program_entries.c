@@ -179,7 +179,8 @@ count_slots(const GpbProgram *program, int *columns)
 
 /* The bytes of what an evaluator has beside the values of slots */
 #define EVALUATOR_ARRAYS \
-	(GPB_STRIP * (sizeof(int64 *) + 2 * sizeof(uint32) + sizeof(uint16) + sizeof(uint8)))
+	(GPB_STRIP * (sizeof(int64 *) + sizeof(int64) + 2 * sizeof(uint32) + sizeof(uint16) + \
+				  sizeof(uint8)))
 
 size_t
 gpb_evaluator_size(const GpbProgram *program)
@@ -253,6 +254,7 @@ gpb_evaluator_init(void *memory, const GpbProgram *program, const GpbAnswerForma
 			fill_constant(program, s - GPB_FIRST_CONSTANT, slot);
 	}
 	evaluator->answers = cut(&rest, GPB_STRIP * sizeof(int64 *));
+	evaluator->weight = cut(&rest, GPB_STRIP * sizeof(int64));
 	evaluator->number = cut(&rest, GPB_STRIP * sizeof(uint32));
 	evaluator->leaf_number = cut(&rest, GPB_STRIP * sizeof(uint32));
 	evaluator->position = cut(&rest, GPB_STRIP * sizeof(uint16));
@@ -269,6 +271,7 @@ gpb_evaluator_begin(GpbEvaluator *evaluator, const GpbEvaluatorSink *sink)
 	evaluator->outcome = GPB_EVALUATED;
 	evaluator->counted = 0;
 	evaluator->ngathered = 0;
+	evaluator->weighted = false;
 	for (c = 0; c < GPB_MAX_COLUMNS; c++)
 		evaluator->gathered[c].has_nulls = false;
 }
@@ -285,6 +288,7 @@ typedef struct StripSource
 	bool		has_locators;	/* is "locators" set? */
 	const uint32 *number;		/* of the entries' ranges; NULL if all belong to one */
 	uint32		one_number;
+	const int64 *weight;		/* how often each counts; NULL: once */
 } StripSource;
 
 /* The bits that the locators of any of the entries have; contiguous is a constant. */
@@ -676,6 +680,31 @@ filter_strip(GpbEvaluator *evaluator, const GpbEvaluatorOp *op, int filter, Stri
 		keep_positions(evaluator, source, kept);
 	if (source->number != NULL)
 		keep_numbers(evaluator, n);
+	if (source->weight != NULL)
+		gpb_strip_compact_words(evaluator->weight, evaluator->keep, n);
+}
+
+/* Add the strip's entries, as often as each counts, to the answers that were found for them. */
+static void
+weigh_entries(GpbEvaluator *evaluator, const StripSource *source)
+{
+	uint32		sums = 0;
+	int			i;
+
+	for (i = 0; i < evaluator->form.nsums; i++)
+		sums |= (uint32) 1 << evaluator->form.sum[i];
+	gpb_terms_weigh(&evaluator->strip, evaluator->format, source->weight, sums,
+					evaluator->answers);
+}
+
+/* Let all entries of the strip be added to this answer. */
+static void
+answer_all(GpbEvaluator *evaluator, int64 *answer)
+{
+	int			i;
+
+	for (i = 0; i < evaluator->strip.n; i++)
+		evaluator->answers[i] = answer;
 }
 
 /* Add the strip's entries to their groups. */
@@ -710,6 +739,13 @@ add_to_groups(GpbEvaluator *evaluator, const StripSource *source)
 	if (!gpb_groups_find(evaluator->sink.groups, same ? 1 : strip->n, words, nulls, number,
 						 evaluator->answers))
 		return GPB_EVALUATION_FULL;
+	if (source->weight != NULL)
+	{
+		if (same)
+			answer_all(evaluator, evaluator->answers[0]);
+		weigh_entries(evaluator, source);
+		return GPB_EVALUATED;
+	}
 	if (same ? gpb_terms_add(strip, evaluator->format, evaluator->answers[0]) :
 		gpb_terms_scatter(strip, evaluator->format, evaluator->answers))
 		return GPB_EVALUATED;
@@ -725,7 +761,12 @@ add_to_answers(GpbEvaluator *evaluator, const StripSource *source)
 	size_t		words = evaluator->format->words;
 	int			i;
 
-	if (!evaluator->sink.by_number)
+	if (!evaluator->sink.by_number && source->weight != NULL)
+	{
+		answer_all(evaluator, answers);
+		weigh_entries(evaluator, source);
+	}
+	else if (!evaluator->sink.by_number)
 		(void) gpb_terms_add(strip, evaluator->format, answers);
 	else if (source->number == NULL)
 		(void) gpb_terms_add(strip, evaluator->format, answers + source->one_number * words);
@@ -733,7 +774,10 @@ add_to_answers(GpbEvaluator *evaluator, const StripSource *source)
 	{
 		for (i = 0; i < strip->n; i++)
 			evaluator->answers[i] = answers + source->number[i] * words;
-		(void) gpb_terms_scatter(strip, evaluator->format, evaluator->answers);
+		if (source->weight != NULL)
+			weigh_entries(evaluator, source);
+		else
+			(void) gpb_terms_scatter(strip, evaluator->format, evaluator->answers);
 	}
 }
 
@@ -763,7 +807,10 @@ evaluate_strip(GpbEvaluator *evaluator, StripSource *source, int n)
 		else if (source->page != NULL)
 			load_column(evaluator, source, op->which);
 	}
-	evaluator->counted += strip->n;
+	if (source->weight == NULL)
+		evaluator->counted += strip->n;
+	for (i = 0; i < strip->n && source->weight != NULL; i++)
+		evaluator->counted += source->weight[i];
 	if (strip->n == 0)
 		return;
 	if (evaluator->sink.groups == NULL)
@@ -923,6 +970,8 @@ evaluate_gathered(GpbEvaluator *evaluator)
 
 	memset(&source, 0, sizeof(source));
 	source.number = evaluator->number;
+	if (evaluator->weighted)
+		source.weight = evaluator->weight;
 	for (i = 0; i < evaluator->ncolumns; i++)
 	{
 		int			c = evaluator->column[i];
@@ -932,6 +981,7 @@ evaluate_gathered(GpbEvaluator *evaluator)
 	}
 	evaluate_strip(evaluator, &source, evaluator->ngathered);
 	evaluator->ngathered = 0;
+	evaluator->weighted = false;
 }
 
 /* Make the value of a column the one that is gathered last. */
@@ -999,6 +1049,110 @@ gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key, const cha
 	if (++evaluator->ngathered == GPB_STRIP)
 		evaluate_gathered(evaluator);
 }
+
+/* ---- many entries with one value ---- */
+
+/*
+ * The column slots that steps, filters of terms, and groups read, and terms for more than sums.  A
+ * sum that stands for many values is below NaN, as they are: see SUM_LIMIT in value_cells.c.
+ */
+static SlotSet
+deciding_slots(const GpbProgram *program)
+{
+	SlotSet		slots = {{0, 0}};
+	int			i;
+
+	for (i = 0; i < program->nsteps; i++)
+		add_step_slots(&program->step[i], &slots);
+	for (i = 0; i < program->ngroups; i++)
+		set_add(&slots, program->group[i]);
+	for (i = 0; i < program->nterms; i++)
+	{
+		const GpbTerm *term = &program->term[i];
+		int			sums = GPB_WANT_COUNT | GPB_WANT_SUM;
+
+		if ((term->want & GPB_WANT_HALVES) == 0 && term->lower == GPB_BOUNDS_FIND_NAN)
+			sums |= GPB_WANT_MINMAX;
+		set_add(&slots, term->filter);
+		if ((term->want & ~sums) == 0)
+			continue;
+		set_add(&slots, term->slot);
+		set_add(&slots, gpb_term_lower(term));
+	}
+	return slots;
+}
+
+/*
+ * Exact sums of float8 are no multiples of a value, and lower halves are another slot than the upper
+ * ones.
+ */
+const GpbValueForm *
+gpb_evaluator_by_value(GpbEvaluator *evaluator)
+{
+	const GpbProgram *program = evaluator->program;
+	GpbValueForm *form = &evaluator->form;
+	SlotSet		deciding = deciding_slots(program);
+	int			ndeciding = 0;
+	int			i;
+
+	form->nsums = 0;
+	if (program->list_entries || program->nhalves > 0 ||
+		gpb_answer_has_float_sums(evaluator->format))
+		return NULL;
+	for (i = 0; i < evaluator->ncolumns; i++)
+	{
+		if (set_has(&deciding, evaluator->column[i]))
+		{
+			form->slot = evaluator->column[i];
+			ndeciding++;
+		}
+		else if (form->nsums == GPB_VALUE_SUMS)
+			return NULL;
+		else
+			form->sum[form->nsums++] = evaluator->column[i];
+	}
+	return ndeciding == 1 ? form : NULL;
+}
+
+void
+gpb_evaluate_value(GpbEvaluator *evaluator, uint32 number, int64 value, bool is_null,
+				   int64 weight, const int64 *sums)
+{
+	const GpbValueForm *form = &evaluator->form;
+	int			at = evaluator->ngathered;
+	int			i;
+
+	if (evaluator->outcome != GPB_EVALUATED)
+		return;
+	/* Those that are gathered besides, one by one, count once. */
+	for (i = 0; i < GPB_STRIP && !evaluator->weighted; i++)
+		evaluator->weight[i] = 1;
+	gather_value(&evaluator->gathered[form->slot], at, value, is_null);
+	for (i = 0; i < form->nsums; i++)
+		gather_value(&evaluator->gathered[form->sum[i]], at, sums[i], false);
+	evaluator->number[at] = number;
+	evaluator->weight[at] = weight;
+	evaluator->weighted = true;
+	if (++evaluator->ngathered == GPB_STRIP)
+		evaluate_gathered(evaluator);
+}
+
+int
+gpb_evaluator_load(GpbEvaluator *evaluator, const void *page, int first)
+{
+	GpbLeafPick pick = {NULL, 0, gpb_page_count(page)};
+	StripSource source;
+	int			i;
+
+	if (first >= pick.n)
+		return 0;
+	source = strip_of_pick(&pick, page, first);
+	for (i = 0; i < evaluator->ncolumns; i++)
+		load_column(evaluator, &source, evaluator->column[i]);
+	return source.pick.n;
+}
+
+/* ---- the end ---- */
 
 void
 gpb_evaluate_rest(GpbEvaluator *evaluator)

@@ -55,6 +55,21 @@ typedef struct GpbEvaluatorOp
 								 * reads slot s before it is set again */
 } GpbEvaluatorOp;
 
+/* The most columns whose sums can go with a value */
+#define GPB_VALUE_SUMS		3
+
+/*
+ * A program that is a function of one column: what it does with an entry is decided by that
+ * column's value, so entries with equal values can be added together.  It may want sums of other
+ * columns too, and how many of their values are not NULL.
+ */
+typedef struct GpbValueForm
+{
+	int			slot;			/* of the column */
+	int			nsums;
+	uint8		sum[GPB_VALUE_SUMS];	/* slots of the other columns */
+} GpbValueForm;
+
 typedef struct GpbEvaluator
 {
 	const GpbProgram *program;
@@ -76,6 +91,9 @@ typedef struct GpbEvaluator
 								 * strip's */
 	uint32	   *leaf_number;	/* of the range of each entry of a leaf; used where groups want
 								 * it */
+	bool		weighted;		/* has any of those that are gathered a weight other than 1? */
+	int64	   *weight;			/* if so, of all entries of the strip */
+	GpbValueForm form;			/* see gpb_evaluator_by_value() */
 	uint16	   *position;		/* of the strip's entries on the leaf */
 	uint8	   *keep;
 	int64	  **answers;		/* of the strip's entries */
@@ -105,6 +123,26 @@ extern void gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void
 /* Add one entry of range "number".  It may be gathered. */
 extern void gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key,
 							   const char *row);
+
+/* ---- many entries with one value ---- */
+
+/* The form of the evaluator's program, if it is a function of one column; else NULL. */
+extern const GpbValueForm *gpb_evaluator_by_value(GpbEvaluator *evaluator);
+
+/*
+ * Add "weight" entries, more than none, of range "number" which have this value in the column of
+ * which the program is a function.  Of the columns that the form sums they have these sums, and no
+ * NULL.  gpb_evaluator_by_value() must have been called.
+ */
+extern void gpb_evaluate_value(GpbEvaluator *evaluator, uint32 number, int64 value, bool is_null,
+							   int64 weight, const int64 *sums);
+
+/*
+ * Load the columns that the program reads of up to GPB_STRIP entries of a leaf, from number "first"
+ * on, into evaluator->strip.  Returns how many; 0 if the leaf has no more.
+ */
+extern int	gpb_evaluator_load(GpbEvaluator *evaluator, const void *page, int first);
+
 /* Add what was gathered, before answers are read. */
 extern void gpb_evaluate_rest(GpbEvaluator *evaluator);
 

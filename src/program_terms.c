@@ -445,3 +445,80 @@ gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *c
 		gpb_answer_normalize(format, answers[i]);
 	return true;
 }
+
+/* ---- entries that count many times ---- */
+
+/* Add the square of a value, "weight" times, to the 192-bit sum at *sum. */
+static void
+weigh_square(int64 value, int64 weight, int64 *sum)
+{
+	uint64		high;
+	uint64		low = gpb_square(value, &high);
+	unsigned __int128 lower = (unsigned __int128) low * (uint64) weight;
+	unsigned __int128 upper = (unsigned __int128) high * (uint64) weight + (uint64) (lower >> 64);
+	int64		product[3] = {(int64) lower, (int64) upper, (int64) (upper >> 64)};
+
+	gpb_answer_add_squares(sum, product);
+}
+
+/* Add a value, which is no NULL, "weight" times; if it is a sum already, that once. */
+static void
+weigh_value(const GpbAnswerColumn *column, int64 value, int64 weight, bool is_sum, int64 *answer)
+{
+	answer[column->count] += weight;
+	if (column->sum != 0)
+	{
+		__int128	sum = (__int128) value * (is_sum ? 1 : weight);
+
+		gpb_answer_add_sum(answer + column->sum, (uint64) sum, (int64) (sum >> 64));
+	}
+	if (column->squares != 0)
+		weigh_square(value, weight, answer + column->squares);
+	if (column->bits_and != 0)
+		answer[column->bits_and] &= value;
+	if (column->bits_or != 0)
+		answer[column->bits_or] |= value;
+	if (column->bits_xor != 0)
+		answer[column->bits_xor] ^= weight % 2 != 0 ? value : 0;
+	if (column->minmax != 0)
+		gpb_strip_bounds(&value, NULL, 1, column->kind == GPB_KIND_FLOAT8,
+						 &answer[column->minmax], &answer[column->minmax + 1]);
+}
+
+void
+gpb_terms_weigh(const GpbStrip *strip, const GpbAnswerFormat *format, const int64 *weight,
+				uint32 sums, int64 *const *answers)
+{
+	int64		buffer[GPB_STRIP];
+	int			n = strip->n;
+	int			t;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		answers[i][0] += weight[i];
+	for (t = 0; t < strip->program->nterms; t++)
+	{
+		const GpbTerm *term = &strip->program->term[t];
+		const GpbAnswerColumn *column = &format->column[t];
+		bool		counts = term->slot == GPB_NO_SLOT;
+		bool		is_sum = !counts && term->slot < GPB_FIRST_CONSTANT &&
+			(sums >> term->slot & 1) != 0;
+		const int64 *mask;
+
+		if (term_mask(strip, term, buffer, &mask) == 0)
+			continue;
+		for (i = 0; i < n; i++)
+		{
+			if (mask != NULL && mask[i] == 0)
+				continue;
+			if (counts)
+				answers[i][column->count] += weight[i];
+			else
+				weigh_value(column, strip->slot[term->slot].words[i], weight[i], is_sum,
+							answers[i]);
+			if (column->halves != 0)
+				gpb_answer_add_halves(column, answers[i], strip->slot[term->slot].words[i],
+									  lower_words(strip, term)[i]);
+		}
+	}
+}

@@ -22,4 +22,11 @@ extern bool gpb_terms_add(const GpbStrip *strip, const GpbAnswerFormat *format, 
 extern bool gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format,
 							  int64 *const *answers);
 
+/*
+ * Add each entry i of the strip weight[i] times to the answer at answers[i].  The words of slot s
+ * are sums already if bit s of "sums" is set.  The format has no exact sums of float8.
+ */
+extern void gpb_terms_weigh(const GpbStrip *strip, const GpbAnswerFormat *format,
+							const int64 *weight, uint32 sums, int64 *const *answers);
+
 #endif							/* GPB_PROGRAM_TERMS_H */

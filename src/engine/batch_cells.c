@@ -13,6 +13,7 @@
 #include "utils/rel.h"
 
 #include "engine/batch_cells.h"
+#include "engine/value_cells.h"
 
 /* Let the cells of leaves to come be prefetched, where these are not one after the other. */
 static void
@@ -23,23 +24,33 @@ ask_ahead(GpbCellReader *cells, GpbWalk *walk, const GpbCellLink *link)
 														 GPB_CELL_AHEAD));
 }
 
+/* Add what cells have to the answer of a range. */
+static void
+add_to_range(GpbBatch *batch, const GpbCellReader *cells, const GpbCellTotal *total,
+			 uint32 number)
+{
+	if (total->values.leaves > 0)
+		gpb_leaf_values_evaluate(cells, &total->values, number);
+	if (total->entries > 0)
+		gpb_cells_total_add(cells, total, gpb_batch_answer(batch, number));
+}
+
 /*
  * Add what the cells of n leaves have to the answers of the ranges that the walk is in.  Each range
- * counts their entries, in the statistics too; those of leaves of which none passes are none.
+ * counts their entries, in the statistics too; those that are put through a program it counts, and
+ * those of leaves of which none passes are none.
  */
 static void
 add_cells(GpbBatch *batch, const GpbCellReader *cells, const GpbWalk *walk,
-		  const GpbCellTotal *total, int n)
+		  const GpbCellTotal *total)
 {
 	uint32		active = gpb_walk_active(walk);
 	uint32		i;
 
-	for (i = 0; i < active && total->entries > 0; i++)
-		gpb_cells_total_add(cells, total,
-							gpb_batch_answer(batch, gpb_walk_active_number(walk, i)));
-	pgstat_count_index_tuples(batch->index, total->entries * active);
+	for (i = 0; i < active; i++)
+		add_to_range(batch, cells, total, gpb_walk_active_number(walk, i));
+	pgstat_count_index_tuples(batch->index, (total->entries + total->values.entries) * active);
 	batch->counters.matches += total->entries * active;
-	batch->counters.cells += n;
 	batch->counters.cells_none += total->none;
 }
 
@@ -78,12 +89,18 @@ gpb_batch_pass_leaves(GpbBatch *batch, GpbCellReader *cells, GpbWalk *walk, cons
 		ask_ahead(cells, walk, &link);
 		passed = gpb_cells_pass(cells, visibility, settled, &link, &total);
 		n += passed;
+		if (gpb_cells_total_is_full(&total))
+		{
+			add_cells(batch, cells, walk, &total);
+			gpb_cells_total_init(cells, &total);
+		}
 	} while (passed > 0 && cells->missed != link.block && gpb_bound_less(link.low, link.end));
 	batch->counters.settled_pages += settled->hits - hits;
 	count_miss(batch, cells, link.block);
 	if (n == 0)
 		return;
-	add_cells(batch, cells, walk, &total, n);
+	add_cells(batch, cells, walk, &total);
+	batch->counters.cells += n;
 	gpb_walk_passed(walk, link.from, link.buffer, link.block, link.low);
 }
 
@@ -110,14 +127,14 @@ gpb_batch_record_leaf(GpbBatch *batch, GpbCellReader *cells, Buffer buffer, cons
 	GpbCellTotal total;
 	int			i;
 
-	if (!cells->eligible || !gpb_cells_wanted(cells, BufferGetBlockNumber(buffer)) ||
+	if (!cells->eligible || cells->filters || !gpb_cells_wanted(cells, BufferGetBlockNumber(buffer)) ||
 		gpb_page_special(page)->right == GPB_NO_BLOCK || !hits_are_whole(page, hits, nhits))
 		return false;
 	gpb_cells_total_init(cells, &total);
 	if (!gpb_cells_record(cells, buffer, &total))
 		return false;
 	for (i = 0; i < nhits; i++)
-		gpb_cells_total_add(cells, &total, gpb_batch_answer(batch, hits[i].number));
+		add_to_range(batch, cells, &total, hits[i].number);
 	batch->counters.cells_recorded++;
 	return true;
 }
@@ -129,7 +146,7 @@ gpb_batch_none_passes(GpbBatch *batch, GpbCellReader *cells, Buffer buffer)
 	uint64		turn = cells->turn;
 	GpbZoneVerdict verdict;
 
-	if (!gpb_cells_wanted(cells, BufferGetBlockNumber(buffer)) ||
+	if (cells->zone == NULL || !gpb_cells_wanted(cells, BufferGetBlockNumber(buffer)) ||
 		special->right == GPB_NO_BLOCK || (special->flags & GPB_PAGE_HAS_DEAD) != 0)
 		return false;
 	verdict = gpb_cells_record_zone(cells, buffer);

@@ -141,7 +141,7 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 	cpu->portion = portion;
 	if (!batch->program.list_entries || batch->listing != NULL)
 		gpb_cells_begin(&cpu->cells, batch->heap, batch->index, batch->snapshot, &batch->program,
-						&batch->format);
+						&batch->format, batch->evaluator);
 	batch->counters.no_cells = batch->program.list_entries ? NULL : cpu->cells.why_not;
 	if (batch->form == GPB_RANGE_BOUNDS)
 		cpu->bounds = gpb_alloc_array(CurrentMemoryContext,
@@ -578,7 +578,10 @@ batch_leaf_in_place(GpbBatch *batch, GpbCpuAnswer *cpu, Buffer buffer, int entri
 	if (list)
 		batch_list_hits(batch, cpu, page);
 	else if (batch->evaluator != NULL)
-		batch_evaluate_hits(batch, cpu, page);
+	{
+		if (!gpb_batch_record_leaf(batch, &cpu->cells, buffer, cpu->hits, cpu->nhits))
+			batch_evaluate_hits(batch, cpu, page);
+	}
 	else
 	{
 		if (!gpb_batch_record_leaf(batch, &cpu->cells, buffer, cpu->hits, cpu->nhits))

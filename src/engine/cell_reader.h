@@ -29,19 +29,22 @@ typedef struct GpbZoneTerm
 /* Copies of the cells of one leaf, with the places where they were */
 typedef struct GpbCellCopy
 {
-	GpbZoneVerdict verdict;		/* of a program with filters */
+	bool		counted;		/* are these counts by value? */
+	GpbZoneVerdict verdict;		/* if not: of a program with filters */
 	GpbZoneTerm term[GPB_MAX_TERMS];	/* likewise, if all entries pass */
 	GpbCell    *at;
 	GpbCell    *column_at[GPB_CELL_COLUMNS];	/* NULL if the leaf's cell has the column */
 	GpbCell		leaf;
-	GpbCell		column[GPB_CELL_COLUMNS];	/* by place in the format */
+	GpbCell		column[GPB_CELL_COLUMNS];	/* by place in the format; or that of values, and
+											 * those of sums by value */
 } GpbCellCopy;
 
 /* The name of the cells of a column's. */
 static inline uint32
 gpb_cell_column_name(const GpbCellReader *reader, int column)
 {
-	return (reader->name ^ (uint32) (column + 1) * 0x9E3779B1) | GPB_COLUMN_NAME;
+	return ((reader->name ^ (uint32) (column + 1) * 0x9E3779B1) & ~GPB_NAME_FORM) |
+		GPB_COLUMN_NAME;
 }
 
 /*
@@ -51,8 +54,11 @@ static pg_attribute_always_inline void
 gpb_cells_prefetch(const GpbCellReader *reader, BlockNumber block)
 {
 	uint32		apart = reader->apart;
+	int			n = reader->counts ? 1 + reader->by_value->nsums : 0;
 
 	gpb_cell_prefetch(reader->name, block, &reader->hint);
+	while (n-- > 0)
+		gpb_cell_prefetch(reader->value_name[n], block, &reader->value_hint[n]);
 	for (; apart != 0; apart &= apart - 1)
 	{
 		int			i = pg_rightmost_one_pos32(apart);

@@ -5,7 +5,9 @@
  *
  * Shared memory has cells of two cache lines, in sets of four.  A leaf has one cell with its bounds,
  * its right link, the heap blocks that its entries lead to, and what one integer column adds; each
- * further column has a cell of its own, and so has a float8, whose exact sum is long.
+ * further column has a cell of its own, and so has a float8, whose exact sum is long.  What the
+ * entries of each value of a column are is in another one (value_cells.h), and so are the sums of a
+ * second column by these values.
  *
  * Neighbouring blocks of a file have neighbouring sets, and the cells of one place in all sets are
  * an array of their own.  So the cells of an index as it was built, whose leaves follow each other,
@@ -31,8 +33,8 @@
  * How a cell begins.  It is a seqlock (shared_cells.h), so all of a cell is of one recorder, and of
  * one state of the page.
  *
- * A name stands for the file, and for the column if the cell is a column's: it is a hash, but for
- * its lowest bit, which tells the two forms of cells apart.  A look compares the whole identity of
+ * A name stands for the file, and for the columns if the cell is one of columns: it is a hash, but
+ * for its lowest bits, which tell the forms of cells apart.  A look compares the whole identity of
  * the file with the buffer's tag; so of two files with one hash, each finds the other's cell only
  * if its own page is in that buffer, has that number and has the LSN.  An LSN is that of pages of
  * one relation, or of copies of these, and then the cell is right for both.
@@ -42,11 +44,14 @@ typedef struct GpbCellHead
 	pg_atomic_uint32 version;
 	Buffer		buffer;			/* where the page was; InvalidBuffer if the cell is empty */
 	BlockNumber block;
-	uint32		name;			/* of the relation file, or of file and column */
+	uint32		name;			/* of the relation file, or of file and columns */
 	XLogRecPtr	lsn;			/* of the page when it was read */
 } GpbCellHead;
 
-#define GPB_COLUMN_NAME	0x01	/* in a name: that of a column's cell */
+#define GPB_NAME_FORM	0x03	/* bits of a name: 0 is a leaf's cell */
+#define GPB_COLUMN_NAME	0x01	/* a column's */
+#define GPB_VALUES_NAME	0x02	/* how many entries each value of a column has */
+#define GPB_SUMS_NAME	0x03	/* sums of a column by the values of another one */
 
 /* No column: of the place for one in a leaf's cell */
 #define GPB_CELL_NO_COLUMN	0xFF
@@ -105,14 +110,55 @@ typedef struct GpbColumnCell
 	GpbNarrowSum sum;			/* of a float8 whose sum is wanted */
 } GpbColumnCell;
 
+/* The most values of a column, NULL among them, that the entries of a leaf may be counted by */
+#define GPB_CELL_VALUES	16
+
+/* In the place of their number: there are more values, or they are too far apart for a cell. */
+#define GPB_VALUES_UNHELD	0xFF
+
+/*
+ * How many entries of a leaf have each value of a column.  The values ascend; number i > 0 is
+ * first + (delta[i - 1] << shift), so that what lies within 2^32 fits, and dates as timestamps, and
+ * simple fractions as float8.  NULL has the last count.
+ */
+typedef struct GpbValuesCell
+{
+	GpbCellHead head;
+	uint8		slot;			/* of the column, in a program (program.h) */
+	uint8		n;				/* number of values, or GPB_VALUES_UNHELD */
+	uint8		nulls;			/* is one of them NULL? */
+	uint8		shift;
+	uint16		count[GPB_CELL_VALUES];
+	uint32		delta[GPB_CELL_VALUES - 1];
+	int64		first;
+} GpbValuesCell;
+
+/*
+ * What the entries of each value of column "slot" have for a sum of another column, which has no
+ * NULL on the leaf: in the order of the values' cell, which is of the same state of the page.
+ */
+typedef struct GpbSumsCell
+{
+	GpbCellHead head;
+	uint8		slot;
+	uint8		column;			/* slot of the column that is summed */
+	uint8		held;			/* are the sums here?  Else they are too large, or there are NULLs */
+	uint32		low[GPB_CELL_VALUES];
+	int16		high[GPB_CELL_VALUES];
+} GpbSumsCell;
+
 typedef union GpbCell
 {
 	GpbCellHead head;
 	GpbLeafCell leaf;
 	GpbColumnCell column;
+	GpbValuesCell values;
+	GpbSumsCell sums;
 	char		bytes[128];
 } GpbCell;
 
+StaticAssertDecl(sizeof(GpbValuesCell) == 128 && sizeof(GpbSumsCell) == 128,
+				 "values take as much as a leaf");
 StaticAssertDecl(sizeof(GpbCell) == 128, "a cell is two cache lines");
 StaticAssertDecl(GPB_MAX_LEAF_ENTRIES < 1 << 14, "sums of a leaf fit a cell");
 

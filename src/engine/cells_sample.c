@@ -80,6 +80,15 @@ filters_decide(const GpbBatch *batch, CellsTrial *trial, BlockNumber block)
 	return decided;
 }
 
+/* Pass leaves by, as a walk would; returns how many. */
+static int
+pass_leaves(CellsTrial *trial, GpbCellLink *link)
+{
+	gpb_cells_total_init(&trial->reader, &trial->total);
+	return gpb_cells_pass(&trial->reader, trial->visibility, &trial->settled, link,
+						  &trial->total);
+}
+
 /* Try the leaves from the one that covers the bound on, and add what is found to the sample. */
 static void
 try_leaves(const GpbBatch *batch, CellsTrial *trial, GpbBound bound, GpbCellsSample *sample)
@@ -95,10 +104,12 @@ try_leaves(const GpbBatch *batch, CellsTrial *trial, GpbBound bound, GpbCellsSam
 							  gpb_child_position(layout, page, bound), &leaf);
 	link.low = leaf.lo;
 	UnlockReleaseBuffer(buffer);
-	passed = gpb_cells_pass(&trial->reader, trial->visibility, &trial->settled, &link,
-							&trial->total);
+	passed = pass_leaves(trial, &link);
+	/* Where a leaf has too many values, its filters may decide it. */
+	if (trial->reader.filters && trial->reader.zone == NULL && gpb_cells_prepare(&trial->reader))
+		passed += pass_leaves(trial, &link);
 	sample->passed += passed;
-	if (passed == GPB_CELL_STEP || link.block == GPB_NO_BLOCK)
+	if (passed >= GPB_CELL_STEP || link.block == GPB_NO_BLOCK)
 		return;
 	if (trial->reader.miss == GPB_CELL_ABSENT &&
 		(!trial->reader.filters || filters_decide(batch, trial, link.block)))
@@ -134,14 +145,13 @@ gpb_cells_sample(const GpbBatch *batch)
 	CellsTrial	trial;
 
 	gpb_cells_begin(&trial.reader, batch->heap, batch->index, batch->snapshot, &batch->program,
-					&batch->format);
+					&batch->format, batch->evaluator);
 	if (!trial.reader.eligible || gpb_least_height(batch->index, &batch->program.layout) == 0 ||
 		!gpb_cells_prepare(&trial.reader))
 	{
 		gpb_cells_end(&trial.reader);
 		return sample;
 	}
-	gpb_cells_total_init(&trial.reader, &trial.total);
 	gpb_settled_begin(&trial.settled, batch->heap, batch->snapshot);
 	trial.visibility = gpb_visibility_begin(batch->heap);
 	try_places(batch, &trial, &sample);

@@ -19,6 +19,7 @@
 
 #include "hold.h"
 #include "engine/page_look.h"
+#include "engine/value_cells.h"
 #include "engine/zone_cells.h"
 
 /* ---- a reader ---- */
@@ -28,9 +29,11 @@
  * and where the snapshot alone decides what is seen.  Returns why they are not, for users, or NULL.
  */
 static const char *
-why_not_eligible(Relation heap, Relation index, Snapshot snapshot, const GpbProgram *program,
-				 const GpbAnswerFormat *format)
+why_not_eligible(const GpbCellReader *reader, Relation heap, Relation index, Snapshot snapshot)
 {
+	const GpbProgram *program = reader->program;
+	const GpbAnswerFormat *format = reader->format;
+
 	if (gpb_cells == NULL)
 		return "gpubtree.leaf_cache_size is 0";
 	if (index->rd_rel->relpersistence != RELPERSISTENCE_PERMANENT ||
@@ -38,7 +41,7 @@ why_not_eligible(Relation heap, Relation index, Snapshot snapshot, const GpbProg
 		return "the table is unlogged or temporary";
 	if (!XLogIsNeeded() || !RelationNeedsWAL(index))
 		return "wal_level is minimal";
-	if ((program->list_entries || !gpb_program_is_plain(program)) && program->nsteps == 0)
+	if ((program->list_entries || reader->filters) && program->nsteps == 0)
 		return "the query has groups or expressions, and no filters by columns";
 	if (gpb_program_is_plain(program) && format->ncolumns > GPB_CELL_COLUMNS)
 		return "the query has too many columns";
@@ -49,25 +52,32 @@ why_not_eligible(Relation heap, Relation index, Snapshot snapshot, const GpbProg
 
 void
 gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index, Snapshot snapshot,
-				const GpbProgram *program, const GpbAnswerFormat *format)
+				const GpbProgram *program, const GpbAnswerFormat *format, GpbEvaluator *evaluator)
 {
 	memset(reader, 0, offsetof(GpbCellReader, ahead));
 	reader->missed = InvalidBlockNumber;
 	if (!gpb_enable_leaf_cache)
 		return;
-	reader->why_not = why_not_eligible(heap, index, snapshot, program, format);
-	if (reader->why_not != NULL)
-		return;
-	reader->eligible = true;
 	reader->program = program;
 	reader->answers = format;
 	reader->format = format;
 	reader->want = program->want;
-	reader->filters = !gpb_program_is_plain(program);
 	reader->context = CurrentMemoryContext;
+	/* No cell has sums by value that are of double precision. */
+	reader->evaluator = evaluator;
+	if (evaluator != NULL && !gpb_answer_has_float_sums(format))
+		reader->by_value = gpb_evaluator_by_value(evaluator);
+	reader->counts = reader->by_value != NULL;
+	reader->filters = !gpb_program_is_plain(program) && !reader->counts;
+	reader->why_not = why_not_eligible(reader, heap, index, snapshot);
+	if (reader->why_not != NULL)
+		return;
+	reader->eligible = true;
 	reader->file = index->rd_node;
 	reader->name = hash_bytes((const unsigned char *) &reader->file, sizeof(RelFileNode)) &
-		~GPB_COLUMN_NAME;
+		~GPB_NAME_FORM;
+	if (reader->counts)
+		gpb_leaf_values_begin(reader);
 	gpb_seen_begin(&reader->seen);
 }
 
@@ -79,14 +89,37 @@ gpb_cells_end(GpbCellReader *reader)
 	reader->zone = NULL;
 }
 
+/* Filters can decide nothing: stay with counts by value. */
+static void
+return_to_counts(GpbCellReader *reader, const GpbAnswerFormat *answers)
+{
+	gpb_cells_end(reader);
+	reader->filters = false;
+	reader->counts = true;
+	reader->counts_only = true;
+	reader->answers = answers;
+	gpb_leaf_values_begin(reader);
+}
+
 bool
 gpb_cells_prepare(GpbCellReader *reader)
 {
+	const GpbAnswerFormat *answers = reader->answers;
+	const char *why_not;
+
 	if (likely(!reader->filters || reader->zone != NULL))
 		return reader->eligible;
-	reader->why_not = gpb_zone_cells_begin(reader);
-	reader->eligible = reader->why_not == NULL;
-	return reader->eligible;
+	why_not = gpb_zone_cells_begin(reader);
+	if (why_not == NULL)
+		return true;
+	if (reader->by_value != NULL)
+	{
+		return_to_counts(reader, answers);
+		return true;
+	}
+	reader->why_not = why_not;
+	reader->eligible = false;
+	return false;
 }
 
 /*
@@ -183,9 +216,9 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
 
 /*
  * Rows that may not be seen cost a test of the map in vain, leaf after leaf where entries lead to
- * all of the table.  After so many such leaves cells are not asked for a while, which becomes
- * longer each time, until many leaves in a row are passed by.  A leaf that is passed by makes up
- * for two that are not.  Where filters do not decide leaves, trying costs less beside what a
+ * all of the table, and so do columns of too many values.  After so many such leaves cells are not
+ * asked for a while, which becomes longer each time, until many leaves in a row are passed by.  A
+ * leaf that is passed by makes up for two that are not.  Where filters do not decide leaves, trying costs less beside what a
  * program does with the entries of one: a leaf makes up for more, and pauses are not as long.
  */
 #define MOST_FAILURES	4
@@ -223,11 +256,37 @@ note_outcome(GpbCellReader *reader, int passed)
 	pause_if_due(reader);
 }
 
-void
-gpb_cells_note_failure(GpbCellReader *reader, GpbCellMiss reason)
+/* A leaf could not be passed by, for a reason that others may have too. */
+static inline void
+fail(GpbCellReader *reader, GpbCellMiss reason)
 {
 	reader->failed = reason;
 	reader->failures++;
+}
+
+/*
+ * No cell holds the values of a leaf, and so it may be on others.  Filters may decide these as a
+ * whole; who has none pays as for any other failure.
+ */
+static void
+note_unheld(GpbCellReader *reader, GpbCellMiss reason)
+{
+	if (reader->counts_only || reader->program->nsteps == 0)
+		fail(reader, reason);
+	else
+	{
+		reader->counts = false;
+		reader->filters = true;
+	}
+}
+
+void
+gpb_cells_note_failure(GpbCellReader *reader, GpbCellMiss reason)
+{
+	if (reason == GPB_CELL_MANY || reason == GPB_CELL_UNHELD)
+		note_unheld(reader, reason);
+	else
+		fail(reader, reason);
 	pause_if_due(reader);
 }
 
@@ -327,8 +386,22 @@ judge_leaf(GpbCellReader *reader, GpbCellCopy *copy)
 	copy->verdict = gpb_zone_cells_judge(reader, copy);
 	if (copy->verdict != GPB_ZONE_MIXED)
 		return true;
-	reader->miss = reader->failed = GPB_CELL_MIXED;
-	reader->failures++;
+	reader->miss = GPB_CELL_MIXED;
+	fail(reader, GPB_CELL_MIXED);
+	return false;
+}
+
+/*
+ * Copy the cells of values of the leaf whose cell was copied.  Returns false, with the reason in
+ * reader->miss, if they do not have what is wanted.
+ */
+static bool
+copy_values(GpbCellReader *reader, GpbCellCopy *copy)
+{
+	if (gpb_leaf_values_copy(reader, copy, &reader->miss))
+		return true;
+	if (reader->miss != GPB_CELL_ABSENT)
+		note_unheld(reader, reader->miss);
 	return false;
 }
 
@@ -346,6 +419,7 @@ copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *se
 	bool		unheld;
 
 	reader->miss = GPB_CELL_ABSENT;
+	copy->counted = reader->counts;
 	copy->at = gpb_cell_read(reader->name, link->block, &reader->hint, &copy->leaf);
 	/* Since links are believed of no page, the leaf must begin where the walk has come (M7). */
 	if (copy->at == NULL || gpb_bound_cmp(cell_low(cell), link->low) != 0)
@@ -372,12 +446,14 @@ copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *se
 		reader->miss = unheld ? GPB_CELL_UNHELD : GPB_CELL_ABSENT;
 		return false;
 	}
+	if (reader->counts && !copy_values(reader, copy))
+		return false;
 	seen = cover_seen(reader, visibility, settled, cell);
 	if (seen != GPB_SEEN_ALL)
 	{
 		reader->miss = GPB_CELL_UNSEEN;
-		reader->failed = GPB_CELL_UNSEEN;
-		reader->failures += seen == GPB_SEEN_NOT_ALL;
+		if (seen == GPB_SEEN_NOT_ALL)
+			fail(reader, GPB_CELL_UNSEEN);
 		return false;
 	}
 	go_on(reader, cell, link);
@@ -392,14 +468,18 @@ add_copy(const GpbCellReader *reader, const GpbCellCopy *copy, GpbCellTotal *tot
 	int			i;
 
 	gpb_cell_use(copy->at);
-	if (reader->filters && copy->verdict == GPB_ZONE_NONE)
+	if (copy->counted)
+		ncolumns = 0;
+	else if (reader->filters && copy->verdict == GPB_ZONE_NONE)
 		ncolumns = reader->zone->ninputs;
 	for (i = 0; i < ncolumns; i++)
 	{
 		if (copy->column_at[i] != NULL)
 			gpb_cell_use(copy->column_at[i]);
 	}
-	if (!reader->filters)
+	if (copy->counted)
+		gpb_leaf_values_add(reader, copy, &total->values);
+	else if (!reader->filters)
 		gpb_cell_add(reader, copy, total);
 	else if (copy->verdict == GPB_ZONE_ALL)
 		gpb_zone_cells_add(reader, copy, total);
@@ -471,6 +551,7 @@ gpb_cells_total_init(const GpbCellReader *reader, GpbCellTotal *total)
 
 	total->entries = 0;
 	total->none = 0;
+	gpb_leaf_values_init(&total->values);
 	for (i = 0; i < reader->answers->ncolumns; i++)
 	{
 		gpb_column_state_init(&total->state[i]);

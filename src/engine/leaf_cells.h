@@ -26,6 +26,7 @@
 #include "utils/snapshot.h"
 
 #include "answer.h"
+#include "program_entries.h"
 #include "program_zone.h"
 #include "engine/cell_table.h"
 #include "engine/seen_blocks.h"
@@ -43,13 +44,37 @@ extern void gpb_leaf_cells_init_shmem(void);
 /* The most leaves that are passed by in one step, between two looks for interrupts */
 #define GPB_CELL_STEP		16
 
+/* The entries of one value of a column, and the sums of other columns that go with it */
+typedef struct GpbCountedValue
+{
+	int64		value;
+	int64		count;
+	int64		sum[GPB_VALUE_SUMS];
+} GpbCountedValue;
+
+/* With more values than this, totals are taken out before more leaves are passed by. */
+#define GPB_FEW_VALUES		64
+
+/* What was added up by value; where there was none of these, null.count is 0. */
+typedef struct GpbValueTotals
+{
+	int			n;
+	int			leaves;			/* whose cells were added */
+	int64		entries;		/* of them */
+	uint16		place[GPB_CELL_VALUES]; /* where those of the last cell are */
+	GpbValuesCell last;
+	GpbCountedValue null;
+	GpbCountedValue of[GPB_FEW_VALUES + GPB_CELL_STEP * GPB_CELL_VALUES];	/* values ascend */
+} GpbValueTotals;
+
 /* What was added up from cells, in the order of the answer's format */
 typedef struct GpbCellTotal
 {
-	int64		entries;
+	int64		entries;		/* but those that are counted by value */
 	int64		none;			/* leaves of which no entry passes the program's filters */
 	GpbColumnState state[GPB_MAX_ANSWER_COLUMNS];
 	GpbNarrowSum sum[GPB_MAX_ANSWER_COLUMNS];	/* of a float8 whose sum is wanted */
+	GpbValueTotals values;		/* of a program that is a function of one column */
 } GpbCellTotal;
 
 /* Why a leaf could not be passed by.  Only one whose cell is absent is to be recorded. */
@@ -60,6 +85,7 @@ typedef enum GpbCellMiss
 	GPB_CELL_UNSEEN,			/* some row may not be seen */
 	GPB_CELL_YOUNGER,			/* the cell is of another reader, who came after E */
 	GPB_CELL_UNHELD,			/* no cell could have what is wanted */
+	GPB_CELL_MANY,				/* likewise, of the entries of each value: there are too many values */
 	GPB_CELL_MIXED,				/* some entries may pass the program's filters, and some not */
 	GPB_CELL_ENDS				/* the range ends on the leaf */
 } GpbCellMiss;
@@ -69,7 +95,11 @@ typedef enum GpbCellMiss
 /* The most leaves whose cells can be prefetched before the walk comes to them */
 #define GPB_CELL_AHEAD		512
 
-/* One reader: an index, a snapshot and a program */
+/*
+ * One reader: an index, a snapshot and a program.  If the program is a function of one column, the
+ * format has no column at first, and the entries of each value of that column are wanted instead.
+ * Where a leaf has too many values, and filters may decide leaves, the reader goes over to that.
+ */
 typedef struct GpbCellReader
 {
 	bool		eligible;		/* may leaves be passed by and recorded at all? */
@@ -79,12 +109,16 @@ typedef struct GpbCellReader
 	const GpbAnswerFormat *format;	/* of the columns whose cells are read; so the program's, if it
 									 * is plain */
 	const uint8 *want;			/* GPB_WANT_* of each column */
-	bool		filters;		/* is the program one with filters?  Then there is */
-	struct GpbZoneCells *zone;	/* what it wants of cells (zone_cells.h), or NULL before the first
-								 * leaf */
+	GpbEvaluator *evaluator;	/* of a program that is not plain, and lists nothing */
+	const GpbValueForm *by_value;	/* its form, if it is a function of one column, or NULL */
+	bool		counts;			/* are leaves passed by with counts by value (value_cells.h)? */
+	bool		counts_only;	/* and is there no other way? */
+	bool		filters;		/* do filters decide about leaves (zone_cells.h)?  Then there is */
+	struct GpbZoneCells *zone;	/* what that wants of cells, or NULL before the first leaf */
 	MemoryContext context;		/* its memory */
 	RelFileNode file;
 	uint32		name;			/* of the cells of the file's leaves */
+	uint32		value_name[1 + GPB_VALUE_SUMS]; /* of those of values, and of sums by value */
 	XLogRecPtr	upto;			/* E of rule M14; 0 if not read yet */
 	GpbSeenBlocks seen;			/* since E was read */
 
@@ -101,6 +135,7 @@ typedef struct GpbCellReader
 
 	GpbCellHint hint;			/* where cells of leaves are */
 	GpbCellHint column_hint[GPB_CELL_COLUMNS];
+	GpbCellHint value_hint[1 + GPB_VALUE_SUMS];
 	uint32		apart;			/* bit i: column i of the format has cells of its own */
 	uint32		jumps;			/* right links that led elsewhere than to the next block */
 	int			nahead;
@@ -120,13 +155,14 @@ typedef struct GpbCellLink
 
 /*
  * Begin a reader.  Program, format and both relations stay as they are to its end; the snapshot is
- * registered or active.  It is not eligible if no cell can answer for the program, or if the files
- * or the snapshot are not such as the rule needs.  Memory is of the current context, if any is
- * needed, and freed by gpb_cells_end().
+ * registered or active.  A program that is not plain has an evaluator, unless it lists entries.
+ * The reader is not eligible if no cell can answer for the program, or if the files or the snapshot
+ * are not such as the rule needs.  Memory is of the current context, if any is needed, and freed by
+ * gpb_cells_end().
  */
 extern void gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index,
 							Snapshot snapshot, const GpbProgram *program,
-							const GpbAnswerFormat *format);
+							const GpbAnswerFormat *format, GpbEvaluator *evaluator);
 extern void gpb_cells_end(GpbCellReader *reader);
 
 /*
@@ -196,7 +232,17 @@ extern GpbZoneVerdict gpb_cells_record_zone(GpbCellReader *reader, Buffer buffer
 /* Set *total to that of no leaves. */
 extern void gpb_cells_total_init(const GpbCellReader *reader, GpbCellTotal *total);
 
-/* Add *total to an answer in the reader's format. */
+/* Are there so many values in *total that no more may be added? */
+static inline bool
+gpb_cells_total_is_full(const GpbCellTotal *total)
+{
+	return total->values.n > GPB_FEW_VALUES || total->values.leaves > PG_INT16_MAX;
+}
+
+/*
+ * Add *total to an answer in the reader's format.  That of values is put through the program in the
+ * place of entries: see gpb_leaf_values_evaluate().
+ */
 extern void gpb_cells_total_add(const GpbCellReader *reader, const GpbCellTotal *total,
 								int64 *answer);
 

@@ -14,6 +14,7 @@
 
 #include "hold.h"
 #include "leaf_aggregate.h"
+#include "engine/value_cells.h"
 #include "engine/zone_cells.h"
 #include "page/page.h"
 
@@ -250,12 +251,14 @@ static bool
 record_buffer(GpbCellReader *reader, BlockNumber block, XLogRecPtr lsn, Buffer buffer,
 			  GpbCellCopy *copy)
 {
+	GpbCellMiss miss;
 	bool		unheld;
 	int			i;
 
 	copy->at = gpb_cell_read(reader->name, block, &reader->hint, &copy->leaf);
 	if (copy->at == NULL || copy->leaf.head.lsn != lsn ||
-		!gpb_cell_copy_columns(reader, copy, 0, &unheld))
+		!gpb_cell_copy_columns(reader, copy, 0, &unheld) ||
+		(reader->counts && !gpb_leaf_values_copy(reader, copy, &miss)))
 		return false;
 	if (copy->leaf.head.buffer == buffer)
 		return true;
@@ -268,6 +271,8 @@ record_buffer(GpbCellReader *reader, BlockNumber block, XLogRecPtr lsn, Buffer b
 		copy->column[i].head.buffer = buffer;
 		gpb_cell_write(copy->column_at[i], &copy->column[i]);
 	}
+	if (reader->counts)
+		gpb_leaf_values_record_buffer(reader, copy, buffer);
 	return true;
 }
 
@@ -335,6 +340,7 @@ record_leaf(GpbCellReader *reader, Buffer buffer, GpbCellCopy *copy)
 	BlockNumber block = BufferGetBlockNumber(buffer);
 	XLogRecPtr	lsn = BufferGetLSNAtomic(buffer);
 	GpbLeafCell *cell = &copy->leaf.leaf;
+	GpbCellMiss miss;
 	bool		held;
 
 	Assert(gpb_page_special(page)->level == 0 && gpb_page_special(page)->right != GPB_NO_BLOCK &&
@@ -343,6 +349,7 @@ record_leaf(GpbCellReader *reader, Buffer buffer, GpbCellCopy *copy)
 		return NOT_RECORDED;
 	GPB_HOLD("cells-recording");
 	reader->turn++;
+	copy->counted = reader->counts;
 	if (record_buffer(reader, block, lsn, buffer, copy))
 		return RECORDED;
 	copy->at = gpb_cell_choose(reader->name, block, reader->turn);
@@ -358,10 +365,15 @@ record_leaf(GpbCellReader *reader, Buffer buffer, GpbCellCopy *copy)
 	/* Filters may pass a leaf by whose rows are not seen. */
 	if (!reader->filters && leads_to_unseen(reader, cell))
 	{
-		reader->failures++;
+		gpb_cells_note_failure(reader, GPB_CELL_UNSEEN);
 		return NOT_RECORDED;
 	}
 	held = record_columns(reader, page, fill_inlined(reader, page, cell), copy);
+	if (reader->counts && !gpb_leaf_values_record(reader, page, copy, &miss))
+	{
+		gpb_cells_note_failure(reader, miss);
+		held = false;
+	}
 	/* with it readers find out that no cell holds a sum, and do not record the leaf again */
 	gpb_cell_write(copy->at, &copy->leaf);
 	return held ? RECORDED : NOT_HELD;
@@ -374,7 +386,10 @@ gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total)
 
 	if (record_leaf(reader, buffer, &copy) != RECORDED)
 		return false;
-	gpb_cell_add(reader, &copy, total);
+	if (copy.counted)
+		gpb_leaf_values_add(reader, &copy, &total->values);
+	else
+		gpb_cell_add(reader, &copy, total);
 	return true;
 }
 

@@ -165,7 +165,8 @@ explain_not_passed(const GpbBatchCounters *counters, ExplainState *es)
 {
 	const uint64 *misses = counters->cell_misses;
 	uint64		n = misses[GPB_CELL_ABSENT] + misses[GPB_CELL_UNSEEN] +
-		misses[GPB_CELL_YOUNGER] + misses[GPB_CELL_UNHELD] + misses[GPB_CELL_MIXED];
+		misses[GPB_CELL_YOUNGER] + misses[GPB_CELL_UNHELD] + misses[GPB_CELL_MANY] +
+		misses[GPB_CELL_MIXED];
 	StringInfoData text;
 
 	if (!es->verbose || (n < MANY_LEAVES &&
@@ -176,6 +177,7 @@ explain_not_passed(const GpbBatchCounters *counters, ExplainState *es)
 	append_misses(&text, misses[GPB_CELL_UNSEEN], "with rows not known to be visible");
 	append_misses(&text, misses[GPB_CELL_YOUNGER], "changed meanwhile");
 	append_misses(&text, misses[GPB_CELL_UNHELD], "with values too large or too small");
+	append_misses(&text, misses[GPB_CELL_MANY], "with too many different values");
 	append_misses(&text, misses[GPB_CELL_MIXED], "with rows that may pass the filters, or not");
 	if (counters->no_cells != NULL)
 		appendStringInfo(&text, "%s%s", text.len > 0 ? ", " : "", counters->no_cells);

@@ -241,6 +241,9 @@ add_term(GpbProgramBuilder *builder, int slot, int kind, int want, int filter)
 		if (term->slot == slot && term->kind == kind && term->filter == filter)
 		{
 			term->want |= want;
+			if ((want & (GPB_WANT_MINMAX | GPB_WANT_HALVES)) != 0 &&
+				term->lower == GPB_BOUNDS_FIND_NAN)
+				term->lower = 0;
 			return i;
 		}
 	}
@@ -248,6 +251,27 @@ add_term(GpbProgramBuilder *builder, int slot, int kind, int want, int filter)
 		return gpb_refuse(builder, "more than %d different aggregates", GPB_MAX_TERMS);
 	program->term[i] = (GpbTerm) {slot, kind, want, filter, 0};
 	return program->nterms++;
+}
+
+/*
+ * Add what is wanted for an item to a term.  If bounds are wanted for no more than NaN, the term says
+ * so, unless somebody else wants them.  Returns the term's number.
+ */
+static int
+add_item_term(GpbProgramBuilder *builder, int slot, int kind, const GpbAggregateItem *item,
+			  int filter)
+{
+	int			more = gpb_item_want(item) & ~gpb_function_want(item->function);
+	int			i = add_term(builder, slot, kind, gpb_function_want(item->function), filter);
+	GpbTerm    *term;
+
+	if (i == GPB_REFUSED)
+		return i;
+	term = &builder->program.term[i];
+	if ((more & GPB_WANT_MINMAX) != 0 && (term->want & GPB_WANT_MINMAX) == 0 && term->lower == 0)
+		term->lower = GPB_BOUNDS_FIND_NAN;
+	term->want |= more;
+	return i;
 }
 
 /* What an aggregate is and of which type, into *item; the argument is NULL for count(*). */
@@ -539,9 +563,8 @@ aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argumen
 			return GPB_REFUSED;
 		if (item->type == NUMERICOID)
 			item->type = type;
-		want = gpb_item_want(item);
 	}
-	item->column = add_term(builder, slot, kind, want, filter);
+	item->column = add_item_term(builder, slot, kind, item, filter);
 	return item->column;
 }
 

@@ -70,7 +70,7 @@ gpb_batch_pass_leaves(GpbBatch *batch, GpbCellReader *cells, GpbWalk *walk, cons
 	{
 		CHECK_FOR_INTERRUPTS();
 		ask_ahead(cells, walk, &link);
-		passed = gpb_cells_pass(cells, visibility, settled, &link, &total);
+		passed = gpb_cells_pass(cells, visibility, settled, GPB_CELL_STEP, &link, &total);
 		n += passed;
 	} while (passed > 0 && cells->missed != link.block && gpb_bound_less(link.low, link.end));
 	batch->counters.settled_pages += settled->hits - hits;

@@ -41,7 +41,7 @@ gpb_cells_prefetch(const GpbCellReader *reader, BlockNumber block)
 	{
 		int			i = pg_rightmost_one_pos32(apart);
 
-		gpb_cell_prefetch(gpb_cell_column_name(reader, reader->format->column[i].column), block,
+		gpb_cell_prefetch(gpb_cell_column_name(reader, reader->wants[i].column), block,
 						  &reader->column_hint[i]);
 	}
 }
@@ -50,15 +50,14 @@ gpb_cells_prefetch(const GpbCellReader *reader, BlockNumber block)
 static inline int
 gpb_cell_want(const GpbCellReader *reader, int i)
 {
-	return reader->program->want[reader->format->column[i].column];
+	return reader->wants[i].want;
 }
 
 /* Is an exact sum wanted of column i of the format? */
 static inline bool
 gpb_cell_sums_floats(const GpbCellReader *reader, int i)
 {
-	return reader->format->column[i].kind == GPB_KIND_FLOAT8 &&
-		(gpb_cell_want(reader, i) & GPB_WANT_SUM) != 0;
+	return reader->wants[i].sums_floats;
 }
 
 /* Has the cell all that is wanted of its column? */
@@ -73,7 +72,7 @@ static inline bool
 gpb_leaf_cell_has(const GpbCellReader *reader, const GpbLeafCell *cell, int i)
 {
 	return !gpb_cell_sums_floats(reader, i) && !cell->wide &&
-		gpb_cell_column_has(&cell->column, reader->format->column[i].column,
+		gpb_cell_column_has(&cell->column, reader->wants[i].column,
 							gpb_cell_want(reader, i));
 }
 
@@ -90,7 +89,7 @@ gpb_cell_copy_columns(GpbCellReader *reader, GpbCellCopy *copy, bool *unheld)
 	*unheld = false;
 	for (i = 0; i < reader->format->ncolumns; i++)
 	{
-		int			column = reader->format->column[i].column;
+		int			column = reader->wants[i].column;
 		int			want = gpb_cell_want(reader, i);
 		const GpbColumnCell *cell = &copy->column[i].column;
 

@@ -15,8 +15,9 @@
 #include "engine/cells_sample.h"
 #include "engine/leaf_cells.h"
 
-/* The number of places */
+/* The number of places, and the most leaves that are tried in each */
 #define GPB_SAMPLE_PLACES	4
+#define GPB_SAMPLE_LEAVES	16
 
 /* What trying leaves takes */
 typedef struct CellsTrial
@@ -77,10 +78,10 @@ try_leaves(const GpbBatch *batch, CellsTrial *trial, GpbBound bound, GpbCellsSam
 							  gpb_child_position(layout, page, bound), &leaf);
 	link.low = leaf.lo;
 	UnlockReleaseBuffer(buffer);
-	passed = gpb_cells_pass(&trial->reader, trial->visibility, &trial->settled, &link,
-							&trial->total);
+	passed = gpb_cells_pass(&trial->reader, trial->visibility, &trial->settled, GPB_SAMPLE_LEAVES,
+							&link, &trial->total);
 	sample->passed += passed;
-	if (passed == GPB_CELL_STEP || link.block == GPB_NO_BLOCK)
+	if (passed == GPB_SAMPLE_LEAVES || link.block == GPB_NO_BLOCK)
 		return;
 	if (trial->reader.miss == GPB_CELL_ABSENT)
 		sample->absent++;

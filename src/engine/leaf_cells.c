@@ -47,6 +47,23 @@ why_not_eligible(Relation heap, Relation index, Snapshot snapshot, const GpbProg
 	return NULL;
 }
 
+/* Put together what is wanted of each column of the format. */
+static void
+note_wants(GpbCellReader *reader)
+{
+	int			i;
+
+	for (i = 0; i < reader->format->ncolumns; i++)
+	{
+		const GpbAnswerColumn *column = &reader->format->column[i];
+		GpbCellWant *want = &reader->wants[i];
+
+		want->column = column->column;
+		want->want = (uint8) reader->program->want[column->column];
+		want->sums_floats = column->kind == GPB_KIND_FLOAT8 && (want->want & GPB_WANT_SUM) != 0;
+	}
+}
+
 void
 gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index, Snapshot snapshot,
 				const GpbProgram *program, const GpbAnswerFormat *format)
@@ -65,6 +82,7 @@ gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index, Snapshot s
 	reader->name = hash_bytes((const unsigned char *) &reader->file, sizeof(RelFileNode)) &
 		~GPB_COLUMN_NAME;
 	gpb_seen_begin(&reader->seen);
+	note_wants(reader);
 }
 
 /*
@@ -86,18 +104,7 @@ read_position(GpbCellReader *reader)
 /* ---- prefetching ---- */
 
 /* How many leaves ahead cells are prefetched */
-#define CELLS_AHEAD		(GPB_CELL_STEP / 2)
-
-/*
- * Prefetch the cell of a leaf that is not next to the one before.  Its set is another mix of files,
- * so any cell of the set may be the one.
- */
-static pg_attribute_always_inline void
-prefetch_listed(const GpbCellReader *reader, BlockNumber block)
-{
-	gpb_cell_prefetch_set(reader->name, block);
-	gpb_cells_prefetch(reader, block);
-}
+#define CELLS_AHEAD		8
 
 void
 gpb_cells_set_ahead(GpbCellReader *reader, int n)
@@ -108,7 +115,7 @@ gpb_cells_set_ahead(GpbCellReader *reader, int n)
 	reader->ahead_at = 0;
 	reader->jumps = 0;
 	for (i = 0; i < Min(n, CELLS_AHEAD); i++)
-		prefetch_listed(reader, reader->ahead[i]);
+		gpb_cells_prefetch(reader, reader->ahead[i]);
 }
 
 /*
@@ -129,7 +136,7 @@ prefetch_ahead(GpbCellReader *reader, BlockNumber block)
 	{
 		reader->ahead_at = at + 1;
 		if (at + CELLS_AHEAD < reader->nahead)
-			prefetch_listed(reader, reader->ahead[at + CELLS_AHEAD]);
+			gpb_cells_prefetch(reader, reader->ahead[at + CELLS_AHEAD]);
 	}
 	else
 		gpb_cells_prefetch(reader, block + CELLS_AHEAD);
@@ -169,7 +176,8 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
 #define FIRST_PAUSE		16
 #define LONGEST_PAUSE	65536
 #define MADE_UP_FOR		2
-#define SOME_PASSED		(GPB_CELL_STEP / 4)
+#define SOME_PASSED		4
+#define MANY_PASSED		16
 
 /* Take note of how many leaves were passed by when that was tried. */
 static void
@@ -178,7 +186,7 @@ note_outcome(GpbCellReader *reader, int passed)
 	reader->known |= passed > 0;
 	reader->passing = passed >= SOME_PASSED;
 	reader->failures -= Min(reader->failures, (uint32) passed * MADE_UP_FOR);
-	if (passed == GPB_CELL_STEP)
+	if (passed >= MANY_PASSED)
 		reader->pauses = 0;
 	if (reader->failures < MOST_FAILURES)
 		return;
@@ -241,8 +249,10 @@ cover_seen(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *s
 		GpbSeen		seen;
 
 		if (interval->first > interval->last)
-			continue;
+			break;
 		gpb_seen_grant(&reader->seen, looks_granted(interval));
+		if (gpb_seen_lately(&reader->seen, interval->first, interval->last))
+			continue;
 		seen = gpb_seen_blocks(&reader->seen, visibility, settled, interval->first,
 							   interval->last);
 		if (seen != GPB_SEEN_ALL)
@@ -251,38 +261,47 @@ cover_seen(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *s
 	return GPB_SEEN_ALL;
 }
 
+/* The leaf to which a reader has come: its block, and where it begins */
+typedef struct CellsPlace
+{
+	BlockNumber block;
+	GpbBound	low;
+} CellsPlace;
+
 /*
- * Copy the cells of the leaf that *link names, and go on with *link behind it.  Returns false,
- * with the reason in reader->miss, if the leaf cannot be passed by.  What is left to be done is
- * the look.
+ * Copy the cells of the leaf at *place, which must not end beyond "end", and go on with *place
+ * behind it.  Returns false, with the reason in reader->miss, if the leaf cannot be passed by.  What
+ * is left to be done is the look.
  */
 static bool
 copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *settled,
-		  GpbCellLink *link, GpbCellCopy *copy)
+		  CellsPlace *place, const GpbBound *end, GpbCellCopy *copy)
 {
 	const GpbLeafCell *cell = &copy->leaf.leaf;
+	GpbBound	high;
 	GpbSeen		seen;
 	bool		unheld;
 
 	reader->miss = GPB_CELL_ABSENT;
-	copy->at = gpb_cell_read(reader->name, link->block, &reader->hint, &copy->leaf);
+	copy->at = gpb_cell_read(reader->name, place->block, &reader->hint, &copy->leaf);
 	/* Since links are believed of no page, the leaf must begin where the walk has come (M7). */
-	if (copy->at == NULL || gpb_bound_cmp(cell_low(cell), link->low) != 0)
+	if (copy->at == NULL || gpb_bound_cmp(cell_low(cell), place->low) != 0)
 		return false;
+	/* What the look will read comes from memory meanwhile. */
+	__builtin_prefetch(GetBufferDescriptor(cell->head.buffer - 1), 1);
+	__builtin_prefetch(BufferGetPage(cell->head.buffer));
 	reader->miss = GPB_CELL_YOUNGER;
 	if (cell->head.lsn > reader->upto)
 		return false;
 	reader->miss = GPB_CELL_ENDS;
-	if (gpb_bound_less(link->end, cell_high(cell)))
+	high = cell_high(cell);
+	if (gpb_bound_less(*end, high))
 		return false;
 	if (!gpb_cell_copy_columns(reader, copy, &unheld))
 	{
 		reader->miss = unheld ? GPB_CELL_UNHELD : GPB_CELL_ABSENT;
 		return false;
 	}
-	/* What the look will read comes from memory meanwhile. */
-	__builtin_prefetch(GetBufferDescriptor(cell->head.buffer - 1), 1);
-	__builtin_prefetch(BufferGetPage(cell->head.buffer));
 	seen = cover_seen(reader, visibility, settled, cell);
 	if (seen != GPB_SEEN_ALL)
 	{
@@ -290,11 +309,9 @@ copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *se
 		reader->failures += seen == GPB_SEEN_NOT_ALL;
 		return false;
 	}
-	note_jump(reader, link->block, cell->right);
-	link->from = link->block;
-	link->buffer = cell->head.buffer;
-	link->block = cell->right;
-	link->low = cell_high(cell);
+	note_jump(reader, place->block, cell->right);
+	place->block = cell->right;
+	place->low = high;
 	return true;
 }
 
@@ -314,18 +331,88 @@ add_copy(const GpbCellReader *reader, const GpbCellCopy *copy, GpbCellTotal *tot
 }
 
 /*
- * The order is rule M14's: E, then map and settled pages, then the looks, with full barriers
- * between.  All cells of a step are read before the first look, so that what the looks read can be
- * prefetched.
+ * Cells are copied in turns of so many.  While those of a turn are looked at, what the looks of the
+ * next one will read is on its way.
+ */
+#define CELLS_TURN		8
+
+/* The copies of two turns */
+typedef struct CellsCopied
+{
+	int			n;
+	CellsPlace	place;			/* behind the last of them */
+	GpbCellCopy copy[2 * CELLS_TURN];
+} CellsCopied;
+
+static inline GpbCellCopy *
+copy_number(CellsCopied *copied, int i)
+{
+	return &copied->copy[i % lengthof(copied->copy)];
+}
+
+/*
+ * Copy the cells of up to CELLS_TURN leaves more, but not beyond number "most".  Returns whether to
+ * go on behind them; if not since a leaf cannot be passed by, it is reader->missed.
+ */
+static bool
+copy_turn(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *settled,
+		  const GpbBound *end, int most, CellsCopied *copied)
+{
+	int			upto = Min(copied->n + CELLS_TURN, most);
+
+	for (; copied->n < upto; copied->n++)
+	{
+		BlockNumber block = copied->place.block;
+
+		reader->missed = block;
+		if (block == GPB_NO_BLOCK)
+			return false;
+		prefetch_ahead(reader, block);
+		if (!copy_leaf(reader, visibility, settled, &copied->place, end,
+					   copy_number(copied, copied->n)))
+			return false;
+	}
+	/* The caller can say which leaves come next. */
+	return upto < most && !gpb_cells_want_ahead(reader);
+}
+
+/* Does a look find the leaf as its cell has it?  If so add that; if not, the leaf was missed. */
+static inline bool
+look_at_leaf(GpbCellReader *reader, const GpbCellCopy *copy, GpbCellTotal *total)
+{
+	const GpbCellHead *head = &copy->leaf.head;
+
+	if (!gpb_page_look(head->buffer, &reader->file, head->block, head->lsn, true))
+	{
+		reader->missed = head->block;
+		reader->miss = GPB_CELL_ABSENT;
+		return false;
+	}
+	add_copy(reader, copy, total);
+	return true;
+}
+
+/* The reader has passed by the leaf with this cell: set *link to what comes behind it. */
+static void
+go_behind(const GpbLeafCell *cell, GpbCellLink *link)
+{
+	link->from = cell->head.block;
+	link->buffer = cell->head.buffer;
+	link->block = cell->right;
+	link->low = cell_high(cell);
+}
+
+/*
+ * The order is rule M14's for each leaf: E, then map and settled pages, then the look, with full
+ * barriers between.
  */
 int
 gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *settled,
-			   GpbCellLink *link, GpbCellTotal *total)
+			   int most, GpbCellLink *link, GpbCellTotal *total)
 {
-	GpbCellCopy copies[GPB_CELL_STEP];
-	GpbCellLink links[GPB_CELL_STEP + 1];
-	int			n = 0;
-	int			i;
+	CellsCopied copied;
+	int			passed = 0;
+	bool		more = true;
 
 	if (left_to_others(reader, link->block))
 	{
@@ -335,37 +422,30 @@ gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReade
 	}
 	if (reader->upto == 0)
 		read_position(reader);
-	links[0] = *link;
-	while (n < GPB_CELL_STEP)
+	copied.n = 0;
+	copied.place.block = link->block;
+	copied.place.low = link->low;
+	while (more)
 	{
-		links[n + 1] = links[n];
-		reader->missed = links[n].block;
-		if (links[n].block == GPB_NO_BLOCK)
-			break;
-		prefetch_ahead(reader, links[n].block);
-		if (!copy_leaf(reader, visibility, settled, &links[n + 1], &copies[n]))
-			break;
-		n++;
-	}
-	GPB_HOLD("cells-before-looks");
-	/* What the map and the heap pages showed was so before the looks. */
-	pg_memory_barrier();
-	for (i = 0; i < n; i++)
-	{
-		const GpbCellHead *head = &copies[i].leaf.head;
+		int			due = copied.n;
+		int			done = passed;
 
-		if (!gpb_page_look(head->buffer, &reader->file, head->block, head->lsn, true))
-		{
-			reader->missed = head->block;
-			reader->miss = GPB_CELL_ABSENT;
-			break;
-		}
-		add_copy(reader, &copies[i], total);
+		more = copy_turn(reader, visibility, settled, &link->end, most, &copied);
+		if (!more)
+			due = copied.n;
+		if (due == 0)
+			continue;
+		GPB_HOLD("cells-before-looks");
+		/* What the map and the heap pages showed was so before the looks. */
+		pg_memory_barrier();
+		while (passed < due && look_at_leaf(reader, copy_number(&copied, passed), total))
+			passed++;
+		more = more && passed == due;
+		if (passed > done)
+			go_behind(&copy_number(&copied, passed - 1)->leaf.leaf, link);
 	}
-	note_outcome(reader, i);
-	if (i > 0)
-		*link = links[i];
-	return i;
+	note_outcome(reader, passed);
+	return passed;
 }
 
 /* ---- what was added up ---- */

@@ -36,8 +36,8 @@ extern void gpb_leaf_cells_init_shmem(void);
 /* The most columns of a program whose leaves cells can answer for */
 #define GPB_CELL_COLUMNS	8
 
-/* The most leaves that are passed by in one step, between two looks for interrupts */
-#define GPB_CELL_STEP		16
+/* How many leaves are best passed by in one call: some microseconds, between looks for interrupts */
+#define GPB_CELL_STEP		64
 
 /* What was added up from cells, in the program's columns, in the order of the answer's format */
 typedef struct GpbCellTotal
@@ -63,6 +63,14 @@ typedef enum GpbCellMiss
 /* The most leaves whose cells can be prefetched before the walk comes to them */
 #define GPB_CELL_AHEAD		512
 
+/* What is wanted of a column of the format */
+typedef struct GpbCellWant
+{
+	uint8		column;			/* as in program.h */
+	uint8		want;			/* GPB_WANT_* */
+	bool		sums_floats;	/* an exact sum, which only a cell of its own has */
+} GpbCellWant;
+
 /* One reader: an index, a snapshot and a program */
 typedef struct GpbCellReader
 {
@@ -70,6 +78,7 @@ typedef struct GpbCellReader
 	const char *why_not;		/* if not, why, in words for users; NULL if they want no cells */
 	const GpbProgram *program;
 	const GpbAnswerFormat *format;
+	GpbCellWant wants[GPB_CELL_COLUMNS];	/* by place in the format */
 	RelFileNode file;
 	uint32		name;			/* of the cells of the file's leaves */
 	XLogRecPtr	upto;			/* E of rule M14; 0 if not read yet */
@@ -127,14 +136,18 @@ gpb_cells_pause(GpbCellReader *reader)
 }
 
 /*
- * Pass by the leaf that *link names, and up to GPB_CELL_STEP - 1 after it, as long as their cells
+ * Pass by the leaf that *link names, and those after it, up to "most" in all, as long as their cells
  * hold.  What they have is added to *total, and *link becomes that of the last of them.  Returns
  * how many were passed by.  If that is 0, *link is as it was, and the leaf is to be visited.  The
  * map and settled pages are read on the way, so nothing may be locked; "settled" must have begun,
  * with the reader's snapshot.
  */
 extern int	gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility,
-						   GpbSettledReader *settled, GpbCellLink *link, GpbCellTotal *total);
+						   GpbSettledReader *settled, int most, GpbCellLink *link,
+						   GpbCellTotal *total);
+
+/* So many jumps that were not foreseen are enough to ask which leaves come next. */
+#define GPB_CELL_JUMPS		4
 
 /*
  * Would it help to know which leaves come next?  Their cells are prefetched by that, since leaves
@@ -144,7 +157,7 @@ extern int	gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility,
 static inline bool
 gpb_cells_want_ahead(const GpbCellReader *reader)
 {
-	return reader->jumps >= GPB_CELL_STEP / 4;
+	return reader->jumps >= GPB_CELL_JUMPS;
 }
 
 extern void gpb_cells_set_ahead(GpbCellReader *reader, int n);

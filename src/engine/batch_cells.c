@@ -87,7 +87,7 @@ gpb_batch_pass_leaves(GpbBatch *batch, GpbCellReader *cells, GpbWalk *walk, cons
 	{
 		CHECK_FOR_INTERRUPTS();
 		ask_ahead(cells, walk, &link);
-		passed = gpb_cells_pass(cells, visibility, settled, &link, &total);
+		passed = gpb_cells_pass(cells, visibility, settled, GPB_CELL_STEP, &link, &total);
 		n += passed;
 		if (gpb_cells_total_is_full(&total))
 		{

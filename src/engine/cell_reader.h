@@ -63,8 +63,25 @@ gpb_cells_prefetch(const GpbCellReader *reader, BlockNumber block)
 	{
 		int			i = pg_rightmost_one_pos32(apart);
 
-		gpb_cell_prefetch(gpb_cell_column_name(reader, reader->format->column[i].column), block,
+		gpb_cell_prefetch(gpb_cell_column_name(reader, reader->wants[i].column), block,
 						  &reader->column_hint[i]);
+	}
+}
+
+/* Put together what is wanted of each column of the format: want[] has it by column. */
+static inline void
+gpb_cells_note_wants(GpbCellReader *reader, const uint8 *want)
+{
+	int			i;
+
+	for (i = 0; i < reader->format->ncolumns; i++)
+	{
+		const GpbAnswerColumn *column = &reader->format->column[i];
+
+		reader->wants[i].column = column->column;
+		reader->wants[i].want = want[column->column];
+		reader->wants[i].sums_floats = column->kind == GPB_KIND_FLOAT8 &&
+			(want[column->column] & GPB_WANT_SUM) != 0;
 	}
 }
 
@@ -72,15 +89,14 @@ gpb_cells_prefetch(const GpbCellReader *reader, BlockNumber block)
 static inline int
 gpb_cell_want(const GpbCellReader *reader, int i)
 {
-	return reader->want[reader->format->column[i].column];
+	return reader->wants[i].want;
 }
 
 /* Is an exact sum wanted of column i of the format? */
 static inline bool
 gpb_cell_sums_floats(const GpbCellReader *reader, int i)
 {
-	return reader->format->column[i].kind == GPB_KIND_FLOAT8 &&
-		(gpb_cell_want(reader, i) & GPB_WANT_SUM) != 0;
+	return reader->wants[i].sums_floats;
 }
 
 /* Has the cell all that is wanted of its column? */
@@ -95,7 +111,7 @@ static inline bool
 gpb_leaf_cell_has(const GpbCellReader *reader, const GpbLeafCell *cell, int i, int want)
 {
 	return !gpb_cell_sums_floats(reader, i) && !cell->wide &&
-		gpb_cell_column_has(&cell->column, reader->format->column[i].column, want);
+		gpb_cell_column_has(&cell->column, reader->wants[i].column, want);
 }
 
 /*
@@ -106,7 +122,7 @@ gpb_leaf_cell_has(const GpbCellReader *reader, const GpbLeafCell *cell, int i, i
 static inline bool
 gpb_cell_copy_column(GpbCellReader *reader, GpbCellCopy *copy, int i, int want, bool *unheld)
 {
-	int			column = reader->format->column[i].column;
+	int			column = reader->wants[i].column;
 	const GpbColumnCell *cell = &copy->column[i].column;
 
 	*unheld = false;

@@ -15,8 +15,9 @@
 #include "engine/cells_sample.h"
 #include "engine/leaf_cells.h"
 
-/* The number of places */
+/* The number of places, and the most leaves that are tried in each */
 #define GPB_SAMPLE_PLACES	4
+#define GPB_SAMPLE_LEAVES	16
 
 /* What trying leaves takes */
 typedef struct CellsTrial
@@ -85,8 +86,8 @@ static int
 pass_leaves(CellsTrial *trial, GpbCellLink *link)
 {
 	gpb_cells_total_init(&trial->reader, &trial->total);
-	return gpb_cells_pass(&trial->reader, trial->visibility, &trial->settled, link,
-						  &trial->total);
+	return gpb_cells_pass(&trial->reader, trial->visibility, &trial->settled, GPB_SAMPLE_LEAVES,
+						  link, &trial->total);
 }
 
 /* Try the leaves from the one that covers the bound on, and add what is found to the sample. */
@@ -109,7 +110,7 @@ try_leaves(const GpbBatch *batch, CellsTrial *trial, GpbBound bound, GpbCellsSam
 	if (trial->reader.filters && trial->reader.zone == NULL && gpb_cells_prepare(&trial->reader))
 		passed += pass_leaves(trial, &link);
 	sample->passed += passed;
-	if (passed >= GPB_CELL_STEP || link.block == GPB_NO_BLOCK)
+	if (passed >= GPB_SAMPLE_LEAVES || link.block == GPB_NO_BLOCK)
 		return;
 	if (trial->reader.miss == GPB_CELL_ABSENT &&
 		(!trial->reader.filters || filters_decide(batch, trial, link.block)))

@@ -61,7 +61,6 @@ gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index, Snapshot s
 	reader->program = program;
 	reader->answers = format;
 	reader->format = format;
-	reader->want = program->want;
 	reader->context = CurrentMemoryContext;
 	/* No cell has sums by value that are of double precision. */
 	reader->evaluator = evaluator;
@@ -78,6 +77,8 @@ gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index, Snapshot s
 		~GPB_NAME_FORM;
 	if (reader->counts)
 		gpb_leaf_values_begin(reader);
+	else if (!reader->filters)
+		gpb_cells_note_wants(reader, program->want);
 	gpb_seen_begin(&reader->seen);
 }
 
@@ -141,18 +142,7 @@ read_position(GpbCellReader *reader)
 /* ---- prefetching ---- */
 
 /* How many leaves ahead cells are prefetched */
-#define CELLS_AHEAD		(GPB_CELL_STEP / 2)
-
-/*
- * Prefetch the cell of a leaf that is not next to the one before.  Its set is another mix of files,
- * so any cell of the set may be the one.
- */
-static pg_attribute_always_inline void
-prefetch_listed(const GpbCellReader *reader, BlockNumber block)
-{
-	gpb_cell_prefetch_set(reader->name, block);
-	gpb_cells_prefetch(reader, block);
-}
+#define CELLS_AHEAD		8
 
 void
 gpb_cells_set_ahead(GpbCellReader *reader, int n)
@@ -163,7 +153,7 @@ gpb_cells_set_ahead(GpbCellReader *reader, int n)
 	reader->ahead_at = 0;
 	reader->jumps = 0;
 	for (i = 0; i < Min(n, CELLS_AHEAD); i++)
-		prefetch_listed(reader, reader->ahead[i]);
+		gpb_cells_prefetch(reader, reader->ahead[i]);
 }
 
 /*
@@ -184,7 +174,7 @@ prefetch_ahead(GpbCellReader *reader, BlockNumber block)
 	{
 		reader->ahead_at = at + 1;
 		if (at + CELLS_AHEAD < reader->nahead)
-			prefetch_listed(reader, reader->ahead[at + CELLS_AHEAD]);
+			gpb_cells_prefetch(reader, reader->ahead[at + CELLS_AHEAD]);
 	}
 	else
 		gpb_cells_prefetch(reader, block + CELLS_AHEAD);
@@ -227,7 +217,8 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
 #define LONGEST_OF_MIXED	256
 #define MADE_UP_FOR		2
 #define MADE_UP_FOR_MIXED	8
-#define SOME_PASSED		(GPB_CELL_STEP / 4)
+#define SOME_PASSED		4
+#define MANY_PASSED		16
 
 /* Visit some leaves without asking for cells, if too many were asked for in vain. */
 static inline void
@@ -251,7 +242,7 @@ note_outcome(GpbCellReader *reader, int passed)
 	reader->known |= passed > 0;
 	reader->passing = passed >= SOME_PASSED;
 	reader->failures -= Min(reader->failures, (uint32) made_up);
-	if (passed == GPB_CELL_STEP)
+	if (passed >= MANY_PASSED)
 		reader->pauses = 0;
 	pause_if_due(reader);
 }
@@ -343,8 +334,10 @@ cover_seen(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *s
 		GpbSeen		seen;
 
 		if (interval->first > interval->last)
-			continue;
+			break;
 		gpb_seen_grant(&reader->seen, looks_granted(interval));
+		if (gpb_seen_lately(&reader->seen, interval->first, interval->last))
+			continue;
 		seen = gpb_seen_blocks(&reader->seen, visibility, settled, interval->first,
 							   interval->last);
 		if (seen != GPB_SEEN_ALL)
@@ -353,15 +346,20 @@ cover_seen(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *s
 	return GPB_SEEN_ALL;
 }
 
-/* Go on behind the leaf that *link names, whose cell was copied. */
-static inline void
-go_on(GpbCellReader *reader, const GpbLeafCell *cell, GpbCellLink *link)
+/* The leaf to which a reader has come: its block, and where it begins */
+typedef struct CellsPlace
 {
-	note_jump(reader, link->block, cell->right);
-	link->from = link->block;
-	link->buffer = cell->head.buffer;
-	link->block = cell->right;
-	link->low = cell_high(cell);
+	BlockNumber block;
+	GpbBound	low;
+} CellsPlace;
+
+/* Go on behind the leaf at *place, whose cell was copied. */
+static inline void
+go_on(GpbCellReader *reader, const GpbLeafCell *cell, CellsPlace *place)
+{
+	note_jump(reader, place->block, cell->right);
+	place->block = cell->right;
+	place->low = cell_high(cell);
 }
 
 /*
@@ -406,13 +404,13 @@ copy_values(GpbCellReader *reader, GpbCellCopy *copy)
 }
 
 /*
- * Copy the cells of the leaf that *link names, and go on with *link behind it.  Returns false,
- * with the reason in reader->miss, if the leaf cannot be passed by.  What is left to be done is
- * the look.
+ * Copy the cells of the leaf at *place, which must not end beyond "end", and go on with *place
+ * behind it.  Returns false, with the reason in reader->miss, if the leaf cannot be passed by.  What
+ * is left to be done is the look.
  */
 static bool
 copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *settled,
-		  GpbCellLink *link, GpbCellCopy *copy)
+		  CellsPlace *place, const GpbBound *end, GpbCellCopy *copy)
 {
 	const GpbLeafCell *cell = &copy->leaf.leaf;
 	GpbSeen		seen;
@@ -420,25 +418,25 @@ copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *se
 
 	reader->miss = GPB_CELL_ABSENT;
 	copy->counted = reader->counts;
-	copy->at = gpb_cell_read(reader->name, link->block, &reader->hint, &copy->leaf);
+	copy->at = gpb_cell_read(reader->name, place->block, &reader->hint, &copy->leaf);
 	/* Since links are believed of no page, the leaf must begin where the walk has come (M7). */
-	if (copy->at == NULL || gpb_bound_cmp(cell_low(cell), link->low) != 0)
-		return false;
-	reader->miss = GPB_CELL_YOUNGER;
-	if (cell->head.lsn > reader->upto)
-		return false;
-	reader->miss = GPB_CELL_ENDS;
-	if (gpb_bound_less(link->end, cell_high(cell)))
+	if (copy->at == NULL || gpb_bound_cmp(cell_low(cell), place->low) != 0)
 		return false;
 	/* What the look will read comes from memory meanwhile. */
 	__builtin_prefetch(GetBufferDescriptor(cell->head.buffer - 1), 1);
 	__builtin_prefetch(BufferGetPage(cell->head.buffer));
+	reader->miss = GPB_CELL_YOUNGER;
+	if (cell->head.lsn > reader->upto)
+		return false;
+	reader->miss = GPB_CELL_ENDS;
+	if (gpb_bound_less(*end, cell_high(cell)))
+		return false;
 	if (reader->filters && !judge_leaf(reader, copy))
 		return false;
 	if (reader->filters && copy->verdict == GPB_ZONE_NONE)
 	{
 		/* No row of the leaf counts, so it does not matter which ones are seen. */
-		go_on(reader, cell, link);
+		go_on(reader, cell, place);
 		return true;
 	}
 	if (!gpb_cell_copy_columns(reader, copy, 0, &unheld))
@@ -456,7 +454,7 @@ copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *se
 			fail(reader, GPB_CELL_UNSEEN);
 		return false;
 	}
-	go_on(reader, cell, link);
+	go_on(reader, cell, place);
 	return true;
 }
 
@@ -488,18 +486,88 @@ add_copy(const GpbCellReader *reader, const GpbCellCopy *copy, GpbCellTotal *tot
 }
 
 /*
- * The order is rule M14's: E, then map and settled pages, then the looks, with full barriers
- * between.  All cells of a step are read before the first look, so that what the looks read can be
- * prefetched.
+ * Cells are copied in turns of so many.  While those of a turn are looked at, what the looks of the
+ * next one will read is on its way.
+ */
+#define CELLS_TURN		8
+
+/* The copies of two turns */
+typedef struct CellsCopied
+{
+	int			n;
+	CellsPlace	place;			/* behind the last of them */
+	GpbCellCopy copy[2 * CELLS_TURN];
+} CellsCopied;
+
+static inline GpbCellCopy *
+copy_number(CellsCopied *copied, int i)
+{
+	return &copied->copy[i % lengthof(copied->copy)];
+}
+
+/*
+ * Copy the cells of up to CELLS_TURN leaves more, but not beyond number "most".  Returns whether to
+ * go on behind them; if not since a leaf cannot be passed by, it is reader->missed.
+ */
+static bool
+copy_turn(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *settled,
+		  const GpbBound *end, int most, CellsCopied *copied)
+{
+	int			upto = Min(copied->n + CELLS_TURN, most);
+
+	for (; copied->n < upto; copied->n++)
+	{
+		BlockNumber block = copied->place.block;
+
+		reader->missed = block;
+		if (block == GPB_NO_BLOCK)
+			return false;
+		prefetch_ahead(reader, block);
+		if (!copy_leaf(reader, visibility, settled, &copied->place, end,
+					   copy_number(copied, copied->n)))
+			return false;
+	}
+	/* The caller can say which leaves come next. */
+	return upto < most && !gpb_cells_want_ahead(reader);
+}
+
+/* Does a look find the leaf as its cell has it?  If so add that; if not, the leaf was missed. */
+static inline bool
+look_at_leaf(GpbCellReader *reader, const GpbCellCopy *copy, GpbCellTotal *total)
+{
+	const GpbCellHead *head = &copy->leaf.head;
+
+	if (!gpb_page_look(head->buffer, &reader->file, head->block, head->lsn, true))
+	{
+		reader->missed = head->block;
+		reader->miss = GPB_CELL_ABSENT;
+		return false;
+	}
+	add_copy(reader, copy, total);
+	return true;
+}
+
+/* The reader has passed by the leaf with this cell: set *link to what comes behind it. */
+static void
+go_behind(const GpbLeafCell *cell, GpbCellLink *link)
+{
+	link->from = cell->head.block;
+	link->buffer = cell->head.buffer;
+	link->block = cell->right;
+	link->low = cell_high(cell);
+}
+
+/*
+ * The order is rule M14's for each leaf: E, then map and settled pages, then the look, with full
+ * barriers between.
  */
 int
 gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *settled,
-			   GpbCellLink *link, GpbCellTotal *total)
+			   int most, GpbCellLink *link, GpbCellTotal *total)
 {
-	GpbCellCopy copies[GPB_CELL_STEP];
-	GpbCellLink links[GPB_CELL_STEP + 1];
-	int			n = 0;
-	int			i;
+	CellsCopied copied;
+	int			passed = 0;
+	bool		more = true;
 
 	if (left_to_others(reader, link->block))
 	{
@@ -509,37 +577,30 @@ gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReade
 	}
 	if (reader->upto == 0)
 		read_position(reader);
-	links[0] = *link;
-	while (n < GPB_CELL_STEP)
+	copied.n = 0;
+	copied.place.block = link->block;
+	copied.place.low = link->low;
+	while (more)
 	{
-		links[n + 1] = links[n];
-		reader->missed = links[n].block;
-		if (links[n].block == GPB_NO_BLOCK)
-			break;
-		prefetch_ahead(reader, links[n].block);
-		if (!copy_leaf(reader, visibility, settled, &links[n + 1], &copies[n]))
-			break;
-		n++;
-	}
-	GPB_HOLD("cells-before-looks");
-	/* What the map and the heap pages showed was so before the looks. */
-	pg_memory_barrier();
-	for (i = 0; i < n; i++)
-	{
-		const GpbCellHead *head = &copies[i].leaf.head;
+		int			due = copied.n;
+		int			done = passed;
 
-		if (!gpb_page_look(head->buffer, &reader->file, head->block, head->lsn, true))
-		{
-			reader->missed = head->block;
-			reader->miss = GPB_CELL_ABSENT;
-			break;
-		}
-		add_copy(reader, &copies[i], total);
+		more = copy_turn(reader, visibility, settled, &link->end, most, &copied);
+		if (!more)
+			due = copied.n;
+		if (due == 0)
+			continue;
+		GPB_HOLD("cells-before-looks");
+		/* What the map and the heap pages showed was so before the looks. */
+		pg_memory_barrier();
+		while (passed < due && look_at_leaf(reader, copy_number(&copied, passed), total))
+			passed++;
+		more = more && passed == due;
+		if (passed > done)
+			go_behind(&copy_number(&copied, passed - 1)->leaf.leaf, link);
 	}
-	note_outcome(reader, i);
-	if (i > 0)
-		*link = links[i];
-	return i;
+	note_outcome(reader, passed);
+	return passed;
 }
 
 /* ---- what was added up ---- */

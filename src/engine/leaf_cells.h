@@ -41,8 +41,8 @@ extern void gpb_leaf_cells_init_shmem(void);
 /* The most columns of a program whose leaves cells can answer for */
 #define GPB_CELL_COLUMNS	8
 
-/* The most leaves that are passed by in one step, between two looks for interrupts */
-#define GPB_CELL_STEP		16
+/* How many leaves are best passed by in one call: some microseconds, between looks for interrupts */
+#define GPB_CELL_STEP		64
 
 /* The entries of one value of a column, and the sums of other columns that go with it */
 typedef struct GpbCountedValue
@@ -95,6 +95,14 @@ typedef enum GpbCellMiss
 /* The most leaves whose cells can be prefetched before the walk comes to them */
 #define GPB_CELL_AHEAD		512
 
+/* What is wanted of a column of the format */
+typedef struct GpbCellWant
+{
+	uint8		column;			/* as in program.h */
+	uint8		want;			/* GPB_WANT_* */
+	bool		sums_floats;	/* an exact sum, which only a cell of its own has */
+} GpbCellWant;
+
 /*
  * One reader: an index, a snapshot and a program.  If the program is a function of one column, the
  * format has no column at first, and the entries of each value of that column are wanted instead.
@@ -108,7 +116,7 @@ typedef struct GpbCellReader
 	const GpbAnswerFormat *answers; /* of the program */
 	const GpbAnswerFormat *format;	/* of the columns whose cells are read; so the program's, if it
 									 * is plain */
-	const uint8 *want;			/* GPB_WANT_* of each column */
+	GpbCellWant wants[GPB_CELL_COLUMNS];	/* by place in the format */
 	GpbEvaluator *evaluator;	/* of a program that is not plain, and lists nothing */
 	const GpbValueForm *by_value;	/* its form, if it is a function of one column, or NULL */
 	bool		counts;			/* are leaves passed by with counts by value (value_cells.h)? */
@@ -186,14 +194,18 @@ gpb_cells_pause(GpbCellReader *reader)
 }
 
 /*
- * Pass by the leaf that *link names, and up to GPB_CELL_STEP - 1 after it, as long as their cells
+ * Pass by the leaf that *link names, and those after it, up to "most" in all, as long as their cells
  * hold.  What they have is added to *total, and *link becomes that of the last of them.  Returns
  * how many were passed by.  If that is 0, *link is as it was, and the leaf is to be visited.  The
  * map and settled pages are read on the way, so nothing may be locked; "settled" must have begun,
  * with the reader's snapshot.
  */
 extern int	gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility,
-						   GpbSettledReader *settled, GpbCellLink *link, GpbCellTotal *total);
+						   GpbSettledReader *settled, int most, GpbCellLink *link,
+						   GpbCellTotal *total);
+
+/* So many jumps that were not foreseen are enough to ask which leaves come next. */
+#define GPB_CELL_JUMPS		4
 
 /*
  * Would it help to know which leaves come next?  Their cells are prefetched by that, since leaves
@@ -203,7 +215,7 @@ extern int	gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility,
 static inline bool
 gpb_cells_want_ahead(const GpbCellReader *reader)
 {
-	return reader->jumps >= GPB_CELL_STEP / 4;
+	return reader->jumps >= GPB_CELL_JUMPS;
 }
 
 extern void gpb_cells_set_ahead(GpbCellReader *reader, int n);

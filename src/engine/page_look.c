@@ -54,6 +54,18 @@ page_has_lsn(BufferDesc *desc, XLogRecPtr lsn)
 	return page_shows_lsn(shown, lsn);
 }
 
+/* Lock a buffer's header.  Nearly always nobody else does. */
+static inline uint32
+lock_header(BufferDesc *desc)
+{
+	uint32		state = pg_atomic_read_u32(&desc->state);
+
+	if ((state & BM_LOCKED) == 0 &&
+		pg_atomic_compare_exchange_u32(&desc->state, &state, state | BM_LOCKED))
+		return state | BM_LOCKED;
+	return LockBufHdr(desc);
+}
+
 /*
  * The header lock keeps the buffer from getting another page.  It does not keep writers out: one
  * may have changed the page, but not its LSN yet.
@@ -62,7 +74,7 @@ bool
 gpb_page_look(Buffer buffer, const RelFileNode *file, BlockNumber block, XLogRecPtr lsn, bool use)
 {
 	BufferDesc *desc = GetBufferDescriptor(buffer - 1);
-	uint32		state = LockBufHdr(desc);
+	uint32		state = lock_header(desc);
 	bool		unchanged = (state & BM_VALID) != 0 &&
 		desc->tag.blockNum == block && desc->tag.forkNum == MAIN_FORKNUM &&
 		BufTagMatchesRelFileLocator(&desc->tag, file) &&

@@ -18,9 +18,6 @@
 /* Of an interval of so many blocks the last one is tested first: new rows are there. */
 #define WIDE_INTERVAL	1024
 
-/* Looks do not pile up beyond this. */
-#define MOST_LOOKS		1024
-
 /* How far ahead what a look needs is prefetched: the cell, and the page's header */
 #define CELLS_AHEAD		8
 #define PAGES_AHEAD		4
@@ -30,12 +27,6 @@ gpb_seen_begin(GpbSeenBlocks *seen)
 {
 	memset(seen, 0, sizeof(*seen));
 	seen->unseen = PG_UINT64_MAX;
-}
-
-void
-gpb_seen_grant(GpbSeenBlocks *seen, int looks)
-{
-	seen->looks = Min(seen->looks + looks, MOST_LOOKS);
 }
 
 /* Does a look find all rows of this block seen?  If not, that is remembered. */
@@ -116,6 +107,7 @@ gpb_seen_blocks(GpbSeenBlocks *seen, GpbVisibility *visibility, GpbSettledReader
 	if (gpb_seen_knows_unseen(seen, first, last))
 		return GPB_SEEN_NOT_ALL;
 	stretch = find_stretch(seen, first, last);
+	seen->last = (uint32) (stretch - seen->stretch);
 	if (stretch->end <= last)
 	{
 		if (last - stretch->end > WIDE_INTERVAL && seen->looks > 0 &&

@@ -29,6 +29,7 @@ typedef struct GpbSeenStretch
 typedef struct GpbSeenBlocks
 {
 	GpbSeenStretch stretch[GPB_SEEN_STRETCHES];
+	uint32		last;			/* the stretch that was asked for last */
 	uint32		turn;			/* the stretch that is forgotten next */
 	uint64		unseen;			/* a block that is not all seen, or PG_UINT64_MAX */
 	int32		looks;			/* how many heap pages may be looked at */
@@ -44,8 +45,24 @@ typedef enum GpbSeen
 /* Nothing is known yet, and no looks are granted. */
 extern void gpb_seen_begin(GpbSeenBlocks *seen);
 
-/* Grant some more looks.  They do not pile up beyond a limit. */
-extern void gpb_seen_grant(GpbSeenBlocks *seen, int looks);
+/* Looks do not pile up beyond this. */
+#define GPB_SEEN_LOOKS		1024
+
+/* Grant some more looks. */
+static inline void
+gpb_seen_grant(GpbSeenBlocks *seen, int looks)
+{
+	seen->looks = Min(seen->looks + looks, GPB_SEEN_LOOKS);
+}
+
+/* Are these blocks within the stretch that was asked for last?  Then they are all seen. */
+static inline bool
+gpb_seen_lately(const GpbSeenBlocks *seen, BlockNumber first, BlockNumber last)
+{
+	const GpbSeenStretch *stretch = &seen->stretch[seen->last];
+
+	return first >= stretch->first && last < stretch->end;
+}
 
 /* Is this block one that is known not to be all seen? */
 static inline bool

@@ -196,11 +196,13 @@ gpb_zone_cells_begin(GpbCellReader *reader)
 	add_columns(program, zone, inputs);
 	zone->ninputs = zone->format.ncolumns;
 	add_columns(program, zone, ~inputs);
-	reader->format = &zone->format;
-	reader->want = zone->want;
 	if (nsteps == 0 || zone->ninputs == 0)
 		return "the query has groups or expressions, and no filters by columns";
-	return zone->format.ncolumns > GPB_CELL_COLUMNS ? "the query has too many columns" : NULL;
+	if (zone->format.ncolumns > GPB_CELL_COLUMNS)
+		return "the query has too many columns";
+	reader->format = &zone->format;
+	gpb_cells_note_wants(reader, zone->want);
+	return NULL;
 }
 
 /* ---- a leaf ---- */

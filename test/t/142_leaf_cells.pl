@@ -317,6 +317,10 @@ ask_held('rows removed after the map was read do not count', sub {
 	sql('VACUUM (INDEX_CLEANUP on) t');
 }, $without);
 
+# Rows all over the index, on heap pages that were all-visible before: there is room on each page.
+my @fill_pages = ('ALTER TABLE t SET (fillfactor = 100)',
+	'INSERT INTO t SELECT i, 1, 1, 1, 1 FROM generate_series(200, 19800, 50) i');
+
 # ---- each leaf leads to all of the heap: the map is read once, for leaves that are copied later ----
 
 prepare('i * 7919 % 20011');
@@ -324,7 +328,7 @@ ask('recorded, in another order');
 cmp_ok(passed(), '>', 50, 'cells hold in another order');
 $whole = ask('all, in another order');
 ask_held('what was recorded after the reader began is not taken, though its map says seen', sub {
-	sql('INSERT INTO t SELECT i, 1, 1, 1, 1 FROM generate_series(200, 19800, 50) i');
+	sql(@fill_pages);
 	ask('recorded by others, settled') for (1 .. 2);
 }, $whole);
 
@@ -680,11 +684,15 @@ prepare('i * 7919 % 20011');
 $node->wait_for_catchup($standby);
 $whole = ask('on the standby, in another order', $query, $standby);
 ask_held('on a standby what was replayed after the map was read is not taken, whoever recorded it', sub {
-	sql('INSERT INTO t SELECT i, 1, 1, 1, 1 FROM generate_series(200, 19800, 50) i');
+	sql(@fill_pages);
 	$node->wait_for_catchup($standby);
 	ask('recorded by others on the standby', $query, $standby) for (1 .. 2);
 }, $whole, 'cells-before-looks', $standby);
-sql('DELETE FROM t WHERE k BETWEEN 150 AND 3000');
+# Leaves of the rows that are deleted lead to other pages than the first leaves that are passed by.
+prepare('i');
+$node->wait_for_catchup($standby);
+ask('in order, on the standby', $query, $standby);
+sql('DELETE FROM t WHERE k BETWEEN 1500 AND 3000');
 $node->wait_for_catchup($standby);
 $whole = ask('deleted', $query, $standby);
 ask_held('on a standby rows are removed, and leaves come back, between map and looks', sub {

@@ -125,8 +125,8 @@ prepare('i');
 is(passed(), 0, 'the first query finds no cells');
 cmp_ok(passed(), '>', 50, 'the second passes by nearly all leaves');
 ask('the same with and without cells');
-ask("ranges $_", "SELECT count(*), sum(v), max(f), sum(f), sum(w), min(k) FROM t WHERE k >= $_ AND k < $_ * 3 + 5")
-  for (1, 17, 500, 3333, 6000);
+ask_all('ranges', map { "SELECT count(*), sum(v), max(f), sum(f), sum(w), min(k) FROM t WHERE k >= $_ AND k < $_ * 3 + 5" }
+	  (1, 17, 500, 3333, 6000));
 # Columns are recorded as they are wanted, and what is there stays.
 ask_all('columns', map { "SELECT count(*), $_ FROM t WHERE k BETWEEN 100 AND 19900" }
 	  ('sum(v)', 'min(v)', 'sum(w), max(v)', 'sum(f)', 'min(f), sum(v)', 'max(k), count(n)', 'sum(n), min(n)'));
@@ -144,10 +144,11 @@ my %many = (
 	'buckets' => 'SELECT string_agg(x::text, chr(59) ORDER BY b) FROM (SELECT k / 3000 AS b, count(*), sum(f), min(v) FROM t WHERE k BETWEEN 50 AND 19950 GROUP BY 1) x',
 	'a median' => 'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), sum(v) FROM t WHERE k BETWEEN 50 AND 19950',
 	'an offset' => 'SELECT k FROM t WHERE k > 17 ORDER BY k OFFSET 15000 LIMIT 1');
-for my $name (sort keys %many)
+my @many = sort keys %many;
+my @passed_by_many = ask_all('many', map { $many{$_} } @many);
+for my $i (grep { $many[$_] ne 'an offset' } (0 .. $#many))
 {
-	ask($name, $many{$name}) for (1 .. 2);
-	cmp_ok(passed($many{$name}), '>', 0, "$name: leaves are passed by") unless $name eq 'an offset';
+	cmp_ok($passed_by_many[$i], '>', 0, "$many[$i]: leaves are passed by");
 }
 
 # ---- by the values of a column ----
@@ -156,13 +157,13 @@ for my $name (sort keys %many)
 sub rows { return "SELECT coalesce(string_agg(q::text, ' ' ORDER BY q::text), 'none') FROM ($_[0]) q" }
 
 sql(<<'SQL', 'VACUUM x');
-CREATE TABLE x (k bigint, s int, t text, b boolean, d timestamp, e float8, m numeric(10, 2), a int, far bigint, c17 int, c16 int);
+CREATE TABLE x (k bigint, s int, t text, b boolean, d timestamp, e float8, m numeric(10, 2), a int, far bigint, c17 int, c16 int, slow int);
 INSERT INTO x SELECT i, nullif(h & 7, 5), 'state ' || (h >> 3 & 3), nullif(h >> 5 & 3, 2) = 1, timestamp '2024-01-01' + (h >> 7 & 7) * interval '1 day',
 	CASE i % 5 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' WHEN 2 THEN 0 WHEN 3 THEN 2.5 ELSE -2.5 END, (h >> 10 & 4095) / 100.0,
 	CASE WHEN i < 6000 THEN h >> 12 & 1023 ELSE nullif(h >> 12 & 31, 7) END,
-	CASE h & 3 WHEN 0 THEN -9223372036854775808 WHEN 1 THEN 9223372036854775807 ELSE h & 3 END, i % 17, nullif(i % 17, 3) % 16
+	CASE h & 3 WHEN 0 THEN -9223372036854775808 WHEN 1 THEN 9223372036854775807 ELSE h & 3 END, i % 17, nullif(i % 17, 3) % 16, nullif(i / 20, 99)
 	FROM (SELECT i, abs(hashint8(i)::bigint) AS h FROM generate_series(1, 10000) i) i;
-CREATE INDEX x_k ON x USING gpubtree (k) INCLUDE (s, t, b, d, e, m, a, far, c17, c16);
+CREATE INDEX x_k ON x USING gpubtree (k) INCLUDE (s, t, b, d, e, m, a, far, c17, c16, slow);
 SQL
 my $whole_x = 'FROM x WHERE k BETWEEN 50 AND 9950';
 my @by_value = map { rows($_) } ("SELECT s, count(*) $whole_x GROUP BY s", "SELECT t, count(*) $whole_x GROUP BY t HAVING count(*) > 7",
@@ -174,7 +175,7 @@ my @by_value = map { rows($_) } ("SELECT s, count(*) $whole_x GROUP BY s", "SELE
 	"SELECT count(*) FILTER (WHERE e > 1), count(*) FILTER (WHERE e = 0), count(*) FILTER (WHERE e < 0) $whole_x",
 	"SELECT s, sum(m), avg(m), count(*) $whole_x GROUP BY s", "SELECT t, sum(m) FILTER (WHERE t > 'state 1') $whole_x GROUP BY t",
 	"SELECT s, sum(a), count(a), avg(m) FROM x WHERE k BETWEEN 50 AND 5900 GROUP BY s", "SELECT c16, count(*) $whole_x GROUP BY c16",
-	"SELECT k / 2000, s, count(*), sum(m) $whole_x GROUP BY 1, 2", "SELECT k / 1500, count(*) FILTER (WHERE s = 3) $whole_x GROUP BY 1",
+	"SELECT slow, count(*), sum(m) $whole_x GROUP BY slow", 	"SELECT k / 2000, s, count(*), sum(m) $whole_x GROUP BY 1, 2", "SELECT k / 1500, count(*) FILTER (WHERE s = 3) $whole_x GROUP BY 1",
 	'SELECT i, n.* FROM generate_series(0, 4000, 1000) i, LATERAL (SELECT s, count(*), sum(m) FROM x WHERE k BETWEEN i AND i + 5000 GROUP BY s) n',
 	'SELECT i, n.* FROM generate_series(0, 4000, 1000) i, LATERAL (SELECT sum(s * s), sum(m) FILTER (WHERE s < 3) FROM x WHERE k BETWEEN i AND i + 5000) n',
 	"SELECT sum(s / (s + 1)), max(CASE WHEN s > 2 THEN s + 4 END) $whole_x");
@@ -552,13 +553,10 @@ INSERT INTO u SELECT i, i * 3, nullif(i / 200, 5), i % 50 FROM generate_series(1
 CREATE INDEX u_wide ON u USING gpubtree (a, b) INCLUDE (v);
 CREATE INDEX u_runs ON u USING gpubtree (d DESC);
 SQL
-for my $sql ('SELECT count(*), sum(v) FROM u WHERE a BETWEEN 10 AND 19000',
+ask_all('kinds of keys', 'SELECT count(*), sum(v) FROM u WHERE a BETWEEN 10 AND 19000',
 	'SELECT count(*), min(d), max(d) FROM u WHERE d BETWEEN 2 AND 95',
-	'SELECT count(*), count(d) FROM u WHERE d >= 1',
-	'SELECT count(*) FROM u WHERE d IS NULL')
-{
-	ask($sql, $sql) for (1 .. 2);
-}
+	'SELECT count(*), count(d) FROM u WHERE d >= 1', 'SELECT count(*) FROM u WHERE d IS NULL',
+	rows('SELECT d, count(*) FROM u WHERE d > 3 GROUP BY d'), 'SELECT count(*) FILTER (WHERE d = 7) FROM u');
 
 # ---- values and keys of other kinds ----
 

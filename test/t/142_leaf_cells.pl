@@ -256,6 +256,22 @@ ask_filtered($range, [ 'f BETWEEN 1000 AND 1100', 1, 0 ]);
 prepare('i');
 ask('recorded');
 
+# ---- few values on some leaves, and bounds that decide others ----
+
+sql(<<'SQL', 'VACUUM z');
+CREATE TABLE z (k int, n int, r int);
+INSERT INTO z SELECT i, CASE WHEN i BETWEEN 5000 AND 15000 THEN i ELSE i % 5 END,
+	CASE WHEN i BETWEEN 9000 AND 9500 THEN i * 7919 % 400 ELSE i % 5 END FROM generate_series(1, 20000) i;
+CREATE INDEX z_k ON z USING gpubtree (k) INCLUDE (n, r);
+SQL
+my $every = 'FROM z WHERE k BETWEEN 10 AND 19990';
+my @both_ways = ask_all('by value, then by bounds', "SELECT count(*), sum(n) $every AND n > 12000", "SELECT count(*) $every AND n % 2 = 1",
+	"SELECT count(*) FILTER (WHERE n < 7000) $every", rows("SELECT r + 1, count(*) $every GROUP BY 1"), rows("SELECT r, count(*) $every GROUP BY 1"));
+# It has some 53 leaves, half of which have few values.
+cmp_ok($both_ways[0], '>', 45, 'leaves of few values, and others that a filter decides');
+cmp_ok($both_ways[2], '>', 45, 'and FILTER');
+cmp_ok($_, '>', 45, 'leaves of few values behind others, which nothing decides') for @both_ways[3, 4];
+
 # ---- many ranges, some of which overlap; buckets; ranks ----
 
 sql('CREATE TABLE r (lo bigint, hi bigint)',

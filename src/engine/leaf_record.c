@@ -255,7 +255,7 @@ record_buffer(GpbCellReader *reader, BlockNumber block, XLogRecPtr lsn, Buffer b
 
 	copy->at = gpb_cell_read(reader->name, block, &reader->hint, &copy->leaf);
 	if (copy->at == NULL || copy->leaf.head.lsn != lsn ||
-		!gpb_cell_copy_columns(reader, copy, 0, &unheld))
+		!gpb_cell_copy_columns(reader, copy, &unheld))
 		return false;
 	if (copy->leaf.head.buffer == buffer)
 		return true;
@@ -358,6 +358,7 @@ record_leaf(GpbCellReader *reader, Buffer buffer, GpbCellCopy *copy)
 	/* Filters may pass a leaf by whose rows are not seen. */
 	if (!reader->filters && leads_to_unseen(reader, cell))
 	{
+		reader->failed = GPB_CELL_UNSEEN;
 		reader->failures++;
 		return NOT_RECORDED;
 	}

@@ -140,13 +140,14 @@ gpb_cell_copy_column(GpbCellReader *reader, GpbCellCopy *copy, int i, int want, 
 	return (want & ~cell->column.want) == 0;
 }
 
-/* Copy the cells of all columns of the format, from number "first" on. */
+/* Copy the cells of all columns of the format: see gpb_cell_copy_column(). */
 static inline bool
-gpb_cell_copy_columns(GpbCellReader *reader, GpbCellCopy *copy, int first, bool *unheld)
+gpb_cell_copy_columns(GpbCellReader *reader, GpbCellCopy *copy, bool *unheld)
 {
 	int			i;
 
-	for (i = first; i < reader->format->ncolumns; i++)
+	*unheld = false;
+	for (i = 0; i < reader->format->ncolumns; i++)
 	{
 		if (!gpb_cell_copy_column(reader, copy, i, gpb_cell_want(reader, i), unheld))
 			return false;

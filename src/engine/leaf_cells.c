@@ -156,6 +156,18 @@ gpb_cells_set_ahead(GpbCellReader *reader, int n)
 		gpb_cells_prefetch(reader, reader->ahead[i]);
 }
 
+/* Prefetch what is needed to record a leaf: the sets of its cells, of a program with filters. */
+static pg_attribute_always_inline void
+prefetch_sets(const GpbCellReader *reader, BlockNumber block)
+{
+	int			i;
+
+	gpb_cell_prefetch_set(reader->name, block);
+	for (i = 0; i < reader->format->ncolumns && reader->filters; i++)
+		gpb_cell_prefetch_set(gpb_cell_column_name(reader, reader->format->column[i].column),
+							  block);
+}
+
 /*
  * The reader has come to this leaf: prefetch the cell of one that comes later.  The level above may
  * not know of the leaf, or of one that is not there any more.
@@ -167,7 +179,7 @@ prefetch_ahead(GpbCellReader *reader, BlockNumber block)
 
 	/* Where there are no cells leaves are recorded. */
 	if (!reader->passing)
-		gpb_cell_prefetch_set(reader->name, block + 1);
+		prefetch_sets(reader, block + 1);
 	if (at < reader->nahead && reader->ahead[at] != block)
 		at++;
 	if (at < reader->nahead && reader->ahead[at] == block)
@@ -214,7 +226,7 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
 #define MOST_FAILURES	4
 #define FIRST_PAUSE		16
 #define LONGEST_PAUSE	65536
-#define LONGEST_OF_MIXED	256
+#define LONGEST_OF_MIXED	512
 #define MADE_UP_FOR		2
 #define MADE_UP_FOR_MIXED	8
 #define SOME_PASSED		4
@@ -439,7 +451,7 @@ copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *se
 		go_on(reader, cell, place);
 		return true;
 	}
-	if (!gpb_cell_copy_columns(reader, copy, 0, &unheld))
+	if (!gpb_cell_copy_columns(reader, copy, &unheld))
 	{
 		reader->miss = unheld ? GPB_CELL_UNHELD : GPB_CELL_ABSENT;
 		return false;

@@ -257,7 +257,7 @@ record_buffer(GpbCellReader *reader, BlockNumber block, XLogRecPtr lsn, Buffer b
 
 	copy->at = gpb_cell_read(reader->name, block, &reader->hint, &copy->leaf);
 	if (copy->at == NULL || copy->leaf.head.lsn != lsn ||
-		!gpb_cell_copy_columns(reader, copy, 0, &unheld) ||
+		!gpb_cell_copy_columns(reader, copy, &unheld) ||
 		(reader->counts && !gpb_leaf_values_copy(reader, copy, &miss)))
 		return false;
 	if (copy->leaf.head.buffer == buffer)

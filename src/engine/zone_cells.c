@@ -168,7 +168,7 @@ add_columns(const GpbProgram *program, GpbZoneCells *zone, uint32 columns)
 const char *
 gpb_zone_cells_begin(GpbCellReader *reader)
 {
-	static const GpbAnswerFormat no_answers;
+	static const GpbAnswerFormat no_answers = {0};
 	const GpbProgram *program = reader->program;
 	GpbZoneCells *zone = MemoryContextAllocZero(reader->context, sizeof(GpbZoneCells));
 	int			nsteps = program->nsteps;

@@ -52,6 +52,10 @@ random_operand(Sort sort)
 			word = random_word(sort);
 		else if (i > 0)
 			word = (int64) ((uint64) first + (uint64) below(spread));
+		/* There are no timestamps beyond these but the infinite ones. */
+		if ((sort == TIMESTAMP || sort == MOMENT) && !gpb_timestamp_is_infinite(word) &&
+			(word < GPB_TIMESTAMP_LEAST || word >= GPB_TIMESTAMP_END))
+			word = first;
 		operand.value[i] = (GpbValue) {word, nulls == 0 && below(3) == 0};
 		if (operand.value[i].is_null)
 			operand.value[i].word = 0;

@@ -1,6 +1,4 @@
 # An index of an unlogged table is empty and usable after a crash.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main');

@@ -1,7 +1,5 @@
 # With wal_level = minimal, an index built in the transaction that created its table is not
 # WAL-logged but written out: it survives a crash.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', settings => <<'CONF');

@@ -3,8 +3,6 @@
 #
 # Guards: the comparison of a leaf's high key with the next separator (rule M4); the right links a
 # search follows; gpb_finish_split.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, allows_streaming => 1,

@@ -1,7 +1,5 @@
 # A streaming standby replays every change to identical pages (wal_consistency_checking), answers
 # aggregates through its own mirror while it replays, and goes on after promotion.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $primary = gpb_node(

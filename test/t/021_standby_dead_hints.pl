@@ -2,8 +2,6 @@
 # primary's horizon still sees those rows, by the mirror, the CPU engine, batches and a scan.
 #
 # Guards: ignore_dead_hints (rule M4); the scan's test for a transaction that began in recovery.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $primary = gpb_node('primary', only_queries_refresh => 1, allows_streaming => 1, settings => "autovacuum = off\n");

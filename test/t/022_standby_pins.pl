@@ -4,8 +4,6 @@
 # row's page all-visible and return deleted rows.
 #
 # Guards: the record at the end of VACUUM's pass over an index.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $primary = gpb_node('primary', allows_streaming => 1, settings => "autovacuum = off\n");

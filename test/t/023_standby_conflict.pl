@@ -2,8 +2,6 @@
 # snapshot's query is cancelled, and does not go on with rows missing.
 #
 # Guards: the conflict that the redo of DELETE resolves; its horizon.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $primary = gpb_node('primary', allows_streaming => 1, settings => "autovacuum = off\n");

@@ -4,8 +4,6 @@
 #
 # Guards: who built the index, in the metapage (build.c, set_builder() in vacuum.c, NEW_ROOT);
 # gpb_may_lack_rows(); leave_out_indexes(); gpb_require_snapshot() in scans and nodes.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my @built = qw(created created_beside reindexed reindexed_beside);

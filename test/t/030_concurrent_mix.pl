@@ -1,7 +1,5 @@
 # Inserts, deletes, updates and VACUUM run beside aggregates; every aggregate equals a
 # sequential scan in the same snapshot, through the mirror and without it.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', settings => "autovacuum = off\nmax_connections = 30\n");

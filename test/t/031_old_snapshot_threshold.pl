@@ -2,8 +2,6 @@
 # their pages all-visible: the aggregate leaves every row to core, which raises an error
 # rather than lose them (rule M5).  Servers from 17 on have no such setting.
 use IPC::Run;
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 if ((run_command([ 'postgres', '--describe-config' ]))[0] !~ /^old_snapshot_threshold\t/m)

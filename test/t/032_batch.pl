@@ -7,8 +7,6 @@
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_TRANSACTIONS	number of transactions of each client beside writers (default 100)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeLimits;
 

@@ -4,8 +4,6 @@
 #
 # Guards: the order of the steps (rule M5), the pieces' exact bounds (M4), entries fetched from the
 # heap (M6), all or nothing, and what is given back (M9).
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

@@ -12,8 +12,6 @@
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 16)
 # GPB_DEVICE	gpubtree.device; default: host, then off
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

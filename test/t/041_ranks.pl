@@ -10,9 +10,7 @@
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 12)
 # GPB_DEVICE	gpubtree.device (default: host, then off)
-use FindBin;
 use JSON::PP;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

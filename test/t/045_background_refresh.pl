@@ -3,8 +3,6 @@
 #
 # GPB_SECONDS	how long writers and readers run at least (default 3)
 use Time::HiRes qw(time usleep);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

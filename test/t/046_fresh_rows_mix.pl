@@ -12,8 +12,6 @@
 #				each of them more than one if need be
 use JSON::PP;
 use Time::HiRes qw(sleep);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeMix;
 

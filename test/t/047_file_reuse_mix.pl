@@ -9,8 +9,6 @@
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_SECONDS	length of each of the two runs (default 3), each of them more than one if need be
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeMix;
 

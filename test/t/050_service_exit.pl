@@ -1,8 +1,6 @@
 # The service is told to exit in the middle of queries: they answer all the same, the service
 # comes back, and mirrors are rebuilt.
 use Time::HiRes qw(usleep);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, settings => "autovacuum = off\n");

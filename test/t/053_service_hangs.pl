@@ -2,8 +2,6 @@
 # every point; queries answer all the same, the log has one line, and when the service moves again
 # nothing is lost.  A service that is merely busy, or idle, does not hang.
 use Time::HiRes qw(time usleep);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

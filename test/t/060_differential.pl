@@ -5,8 +5,6 @@
 # GPB_ROUNDS	number of tables (default 40, about a minute)
 # GPB_DEVICE	gpubtree.device (default host)
 use Time::HiRes qw(time);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

@@ -1,8 +1,6 @@
 # gpubtree_check raises no false alarm while others insert, split pages at every level, delete and
 # vacuum; nor on a standby that replays all that.  Nor do scans and aggregates, which compare each
 # page with what led to it.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $seconds = $ENV{GPB_SECONDS} // 3;

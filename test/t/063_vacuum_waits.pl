@@ -4,8 +4,6 @@
 # Guards: the pin an index-only scan keeps on its leaf; the pins of the CPU engines, of aggregates
 # and of batches, while they read the visibility map (rule M4); the cleanup lock that VACUUM takes
 # on every leaf.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, settings => "autovacuum = off\ngpubtree.device = 'off'\n");

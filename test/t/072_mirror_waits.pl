@@ -1,6 +1,4 @@
 # Waiting for a refresh or for the service can be cancelled, and loses no change.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, settings => <<'CONF');

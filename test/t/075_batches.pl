@@ -3,8 +3,6 @@
 #
 # GPB_SECONDS	how long eight backends ask beside a writer (default 2)
 use Time::HiRes;
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

@@ -1,7 +1,5 @@
 # Positions and ranges in batches, through the service: what the device leaves over (leaves that
 # are not clean, entries not all-visible) is told, and with it each answer is that of the tree.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, small_chunks => 1, settings => "autovacuum = off\n");

@@ -4,8 +4,6 @@
 #
 # Guards: rule M7 (old separators), which pages a refresh copies and when there is one, the change
 # from one kind of mirror to the other and back, requests given back whatever happens.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

@@ -1,7 +1,5 @@
 # Estimates read the ends of an index on a standby too, as those over a built-in B-tree do, and
 # a damaged leaf at the end is an error only for conditions that fall there.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $primary = gpb_node('primary', allows_streaming => 1, damages => 1,

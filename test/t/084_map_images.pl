@@ -1,7 +1,5 @@
 # Map images: requests share the visibility bits that they read.  Each answer is that of its
 # snapshot whoever made the image that it came from, and no image is lost or kept for nobody.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

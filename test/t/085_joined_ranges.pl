@@ -1,7 +1,5 @@
 # Ranges of several requests in one launch: each request gets the answer to its own ranges, whatever
 # the others ask, leave to the CPU or to the heap, and whoever of them goes in the middle.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

@@ -1,8 +1,6 @@
 # Batches with programs: filters, terms with filters of their own, expressions, groups.  Every engine
 # gives what SQL gives, for rows that are all-visible and for others, for leaves that the device
 # answers and for those that it leaves over.  A fault, and groups beyond the memory, end the run.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, small_chunks => 1, settings => "autovacuum = off\n");

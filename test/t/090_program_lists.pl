@@ -1,8 +1,6 @@
 # Lists with programs: filters, entries for which a step faults, limits.  Every engine lists what SQL
 # selects, for rows that are all-visible and for others, whether or not the caller visits the heap
 # itself.  A limited list has what SQL's first rows are, with those equal to the last one.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, small_chunks => 1, settings => "autovacuum = off\n");

@@ -10,8 +10,6 @@
 # GPB_ROUNDS	number of rounds for each device (default 3)
 # GPB_TRANSACTIONS	number of transactions of each client in a round (default 25)
 # GPB_DEVICE	gpubtree.device; default: host, then off
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

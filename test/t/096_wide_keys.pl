@@ -2,8 +2,6 @@
 # (wal_consistency_checking), and primary and standby answer ranges as a B-tree does.
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 gpb_seed();

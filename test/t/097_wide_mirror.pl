@@ -6,8 +6,6 @@
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	changes of each table (default 6)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 gpb_seed();

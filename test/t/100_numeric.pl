@@ -11,8 +11,6 @@
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables for each device (default 6)
 # GPB_DEVICE	gpubtree.device; default: host, then off
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

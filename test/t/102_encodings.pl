@@ -9,8 +9,6 @@
 # Guards: coding.h, key_columns.h, key.c, numeric.c
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

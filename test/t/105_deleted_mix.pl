@@ -7,8 +7,6 @@
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_SECONDS	how long the mix runs at least (default 2)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $seconds = $ENV{GPB_SECONDS} // 2;

@@ -5,8 +5,6 @@
 # Guards: the redo of UNLINK and its marks; the checker beside replay; rule M7 on a standby.
 #
 # GPB_SECONDS	how long the mix runs (default 4)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $seconds = $ENV{GPB_SECONDS} // 4;

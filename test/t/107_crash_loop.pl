@@ -8,8 +8,6 @@
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of crashes (default 6)
 use Time::HiRes qw(usleep);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $rounds = $ENV{GPB_ROUNDS} // 6;

@@ -5,8 +5,6 @@
 # Guards: one record for each deletion; the order of the records of a split that recycles a page.
 #
 # GPB_ROUNDS	places at which recovery stops (default 5)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 gpb_seed();

@@ -4,8 +4,6 @@
 # the leaf beside the marked one was deleted and its block holds other keys.
 #
 # Guards: rule M7; that entries which a snapshot sees stay; ammarkpos and amrestrpos.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

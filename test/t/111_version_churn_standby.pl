@@ -3,8 +3,6 @@
 # sound after it has replayed the removals.
 #
 # Guards: the horizon that bottom-up deletion logs, merged from the requests to the table.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 # A leaf has 63 entries of this width, and the heap pages are far from full, so that they are not

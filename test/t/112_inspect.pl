@@ -3,8 +3,6 @@
 # temporary indexes, and unlogged ones during recovery, it refuses.
 #
 # Guards: sql/inspect*.c; gpb_mirror_block_states().
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreePages;
 use GpubtreeTest;
 

@@ -1,8 +1,6 @@
 # A build that is cancelled, fails, or ends with the server, in any of its phases and in whichever
 # process, leaves no temporary file and no index (an invalid one, if it was to be concurrent), and a
 # server that works.  Guards build_parallel.c, build_merge.c.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

@@ -3,8 +3,6 @@
 # keys that are random, ascending, descending, few, skewed, alike but for a few bits, NULL; rows in
 # HOT chains, whose entries do not come in the order of their TIDs.  Guards build_sort.c,
 # build_merge.c, build_parallel.c.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

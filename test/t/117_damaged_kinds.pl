@@ -5,8 +5,6 @@
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes of each kind with random bits flipped (default 4)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeDamage;
 use GpubtreePages;
 use GpubtreeTest;

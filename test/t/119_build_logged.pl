@@ -3,8 +3,6 @@
 # minimal the build itself logs nothing, and the index survives a crash all the same.  Guards
 # build_load.c, build_parallel.c.
 use Digest::MD5 qw(md5_hex);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $settings = <<'CONF';

@@ -6,8 +6,6 @@
 # Guards: src/index/dictionary*.c, the redo of its records, what gpubtree_check says about it.
 #
 # GPB_SECONDS	how long the mix runs (default 2)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreePages;
 use GpubtreeTest;

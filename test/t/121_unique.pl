@@ -4,8 +4,6 @@
 # to 17: the refusal.
 #
 # Guards: src/index/unique.c, build_unique.c, the constraint's part of insert.c.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

@@ -5,8 +5,6 @@
 # Guards: the locks of the check and of the way from the first equal leaf to the entry's.
 #
 # GPB_SECONDS	how long the mix runs (default 3)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

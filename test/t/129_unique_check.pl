@@ -7,8 +7,6 @@
 # so this runs on servers that have no unique indexes of ours.
 #
 # Guards: src/index/check_unique.c.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

@@ -4,8 +4,6 @@
 # the tree's.
 #
 # Guards: searches for wide keys in requests, batch_inner.c and the host device.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', allows_streaming => 1, settings => <<'CONF');

@@ -5,8 +5,6 @@
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_STEPS	number of changes (default 12: each kind once)
 # GPB_ROWS	number of rows at first (default 5000)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use List::Util qw(shuffle);
 

@@ -4,8 +4,6 @@
 #
 # GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes of each width with random bits flipped (default 6)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeDamage;
 use GpubtreePages;
 use GpubtreeTest;

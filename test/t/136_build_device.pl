@@ -1,8 +1,6 @@
 # Builds may have the device sort their records while the table is read.  The file has the same bytes
 # as without the device, whatever becomes of the service meanwhile; what comes back damaged is noticed;
 # nothing of the service's is kept.  Guards build_device.c, build_sort.c, service_sort.c.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

@@ -3,8 +3,6 @@
 #
 # Guards: gpb_dictionary_note_elsewhere() and gpb_dictionary_elsewhere() in src/index/dictionary_page.c,
 # what checks and programs make of it.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreePages;
 use GpubtreeTest;

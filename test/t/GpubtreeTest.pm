@@ -15,7 +15,7 @@ use parent 'Exporter';
 
 our @EXPORT = qw(gpb_seed gpb_setseed gpb_node gpb_compare_function gpb_engine gpb_plan_node
   gpb_wait_for_hold gpb_wait_for_service gpb_service_pid gpb_start_pgbench gpb_end_pgbench
-  gpb_go_on gpb_kill_backend);
+  gpb_go_on gpb_kill_backend gpb_nothing_crashed);
 
 # "use GpubtreeTest" is also what every script would begin with: strict, warnings, and the functions
 # of Test::More and PostgreSQL::Test::Utils, besides those above.
@@ -305,6 +305,13 @@ sub gpb_kill_backend
 	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid")
 	  or die 'the server does not come back';
 	return;
+}
+
+sub gpb_nothing_crashed
+{
+	my ($node) = @_;
+
+	return unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'nothing crashed');
 }
 
 # Let others go on for some seconds, and for as long as it takes until the query says "t".

@@ -8,10 +8,7 @@ use GpubtreeTest;
 my $node = gpb_node('main', only_queries_refresh => 1, allows_streaming => 1,
 	settings => "autovacuum = off\nwal_consistency_checking = 'gpubtree'\n");
 gpb_compare_function($node);
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($node);
 gpb_wait_for_service($_) for ($node, $standby);
 
 $node->safe_psql('postgres', <<'SQL');

@@ -11,17 +11,13 @@ CREATE INDEX t_k ON t USING gpubtree (k);
 INSERT INTO t SELECT i, 1 FROM generate_series(1, 100) i;
 SQL
 $primary->safe_psql('postgres', 'VACUUM ANALYZE t');
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', <<'CONF');
+my $standby = gpb_standby($primary, settings => <<'CONF');
 hot_standby_feedback = off
 max_standby_streaming_delay = 100ms
 gpubtree.enable_aggregate = off
 enable_seqscan = off
 enable_bitmapscan = off
 CONF
-$standby->start;
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 
 my $reader = $standby->background_psql('postgres');

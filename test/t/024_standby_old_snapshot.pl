@@ -70,15 +70,11 @@ END \$\$;
 SQL
 }
 $primary->safe_psql('postgres', 'VACUUM ANALYZE');
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', <<'CONF');
+my $standby = gpb_standby($primary, settings => <<'CONF');
 hot_standby_feedback = off
 max_standby_streaming_delay = -1
 enable_seqscan = off
 CONF
-$standby->start;
 $primary->wait_for_catchup($standby);
 gpb_wait_for_service($standby);
 

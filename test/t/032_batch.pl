@@ -136,8 +136,7 @@ $node->safe_psql('postgres', 'VACUUM t');
 my $expected = $node->safe_psql('postgres',
 	"SELECT count(*), sum(v) FROM t WHERE k BETWEEN 0 AND 4000");
 my $reader = $node->background_psql('postgres');
-my $holder = $node->background_psql('postgres');
-$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+my $holder = gpb_holder($node);
 $reader->query_safe("SET gpubtree.hold_point = 'batch-leaves-known'");
 $reader->query_until(qr/asked/, <<'SQL');
 \echo asked

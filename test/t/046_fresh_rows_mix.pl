@@ -36,15 +36,11 @@ gpb_compare_function($primary);
 mix_create($primary);
 mix_plans($primary);
 my $has_cache = mix_has_page_cache($primary);
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', <<'CONF');
+my $standby = gpb_standby($primary, settings => <<'CONF');
 hot_standby_feedback = on
 wal_receiver_status_interval = 1s
 max_standby_streaming_delay = 20s
 CONF
-$standby->start;
 
 # Run writers and readers for a while, and again until enough was compared, unless there is a crash;
 # return the number of snapshots.  Options as for mix_once().

@@ -30,11 +30,7 @@ log_min_error_statement = panic
 CONF
 mix_create($primary);
 my $has_cache = mix_has_page_cache($primary);
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = 50ms\n");
-$standby->start;
+my $standby = gpb_standby($primary, settings => "max_standby_streaming_delay = 50ms\n");
 
 # ---- one change after the other ----
 

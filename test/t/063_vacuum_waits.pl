@@ -57,8 +57,7 @@ $vacuum->quit;
 prepare();
 $reader = $node->background_psql('postgres');
 $vacuum = $node->background_psql('postgres');
-my $holder = $node->background_psql('postgres');
-$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+my $holder = gpb_holder($node);
 $reader->query_safe("SET $_")
   for ('gpubtree.setup_cost = 0', 'enable_seqscan = off', 'enable_indexscan = off',
 	'enable_indexonlyscan = off', 'enable_bitmapscan = off',

@@ -19,10 +19,7 @@ CREATE INDEX ours_k ON ours USING gpubtree (k);
 CREATE INDEX theirs_k ON theirs (k);
 VACUUM ANALYZE;
 SQL
-$primary->backup('backup');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'backup', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($primary);
 
 sub estimates
 {

@@ -139,7 +139,6 @@ foreach my $mode ('cpu', 'device')
 
 is($node->safe_psql('postgres', 'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
 	't', 'every slot and all memory is free again');
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/,
-	'no process crashed');
+gpb_nothing_crashed($node);
 
 done_testing();

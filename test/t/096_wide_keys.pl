@@ -16,10 +16,7 @@ CREATE INDEX t_k ON t USING gpubtree (k $order) INCLUDE (v);
 CREATE TABLE b (k uuid, v int);
 CREATE INDEX b_k ON b (k);
 SQL
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($primary);
 
 sub answer
 {

@@ -18,10 +18,7 @@ CREATE INDEX events_k ON events USING gpubtree (tenant, at) INCLUDE (v, f);
 CREATE TABLE uuids (k uuid, v int4, f float8);
 CREATE INDEX uuids_k ON uuids USING gpubtree (k) INCLUDE (v, f);
 SQL
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($node);
 
 sub below { return int(rand($_[0])) }
 sub at { return "timestamptz '2024-01-01' + " . below(1000) . " * interval '1 hour'" }

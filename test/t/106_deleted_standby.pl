@@ -23,10 +23,7 @@ CREATE TABLE t (k bigint, v int, d float8, a int8, b int8, c int8, e int8, f int
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d, a, b, c, e, f, g, h);
 INSERT INTO t (k, v, d) SELECT i, i % 1000, i % 100 FROM generate_series(1, 50000) i;
 SQL
-$primary->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'copy', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($primary);
 $primary->wait_for_catchup($standby);
 gpb_wait_for_service($standby);
 

@@ -47,9 +47,7 @@ my $create_serial = 'CREATE INDEX x ON serial_t USING gpubtree (k) INCLUDE (v)';
 sub hold_build
 {
 	my ($sql, $point) = @_;
-	my $holder = $node->background_psql('postgres');
-
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	my $build = gpb_start($node, $sql, "gpubtree.hold_point = '$point'", "application_name = 'build'");
 	gpb_wait_for_hold($node);
 	return ($holder, $build);

@@ -123,9 +123,7 @@ SQL
 for my $case ([ 50, 100 ], [ 100, 50 ])
 {
 	my ($before, $after) = @$case;
-	my $holder = $node->background_psql('postgres');
-
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	my $build = gpb_start($node,
 		"CREATE INDEX CONCURRENTLY filled_k ON filled USING gpubtree (looks_up(k)) WITH (fillfactor = $before)",
 		"gpubtree.hold_point = 'build-leader-scans'");

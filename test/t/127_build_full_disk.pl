@@ -31,9 +31,6 @@ BEGIN
 	}
 }
 
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use GpubtreeBuild;
 use GpubtreeHold;
 use GpubtreeTest;

@@ -76,10 +76,7 @@ CREATE FUNCTION leaves(index regclass, OUT leaves int, OUT runs int) LANGUAGE sq
 	WHERE type IN ('leaf', 'root') AND level = 0 $$;
 SQL
 $primary->safe_psql('postgres', "CREATE INDEX $_ ON t USING gpubtree $indexes{$_}") for sort keys %indexes;
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($primary);
 
 sub row_values
 {

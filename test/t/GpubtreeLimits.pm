@@ -3,10 +3,8 @@
 # and it ends at once when it is cancelled.
 package GpubtreeLimits;
 
-use strict;
-use warnings;
+use GpubtreeTest;
 use JSON::PP;
-use Test::More;
 use Time::HiRes qw(time);
 use Exporter 'import';
 

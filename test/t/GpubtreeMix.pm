@@ -5,11 +5,6 @@
 # and t_ts are gpubtree's, c refers to t.  SQL functions made here compare: see mix_compare().
 package GpubtreeMix;
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(usleep);
 use GpubtreeHold;
 use GpubtreeTest;

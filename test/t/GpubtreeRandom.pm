@@ -18,12 +18,6 @@
 # changes what the seeds of test/seeds lead to.
 package GpubtreeRandom;
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use GpubtreeTest;
 use Exporter 'import';
 

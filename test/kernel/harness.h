@@ -162,8 +162,8 @@ typedef struct TestCase
 extern void test_register(TestCase *test);
 
 /*
- * The head of a test, a function without arguments.  It is run with each of the ways to read leaves; one
- * that reads no leaf, or reads them in one way only, is run ONCE.
+ * The head of a test, a function without arguments.  It is run with each of the ways to read leaves;
+ * one that reads no leaf, or reads them in one way only, is run ONCE.
  */
 #define TEST(name)		DEFINE_TEST(name, false)
 #define TEST_ONCE(name)	DEFINE_TEST(name, true)

@@ -6,8 +6,8 @@
  * usage: kernel_test host|LIBRARY [seed [test...]]
  *
  * LIBRARY is the CUDA sources compiled with GPB_BENCH, for a GPU or for the emulated CUDA.
- * Tests run with each of its ways to read leaves (GpbLeafVariant), but for those that read no leaf, as
- * of sorts and of the tree.
+ * Tests run with each of its ways to read leaves (GpbLeafVariant), but for those that read no leaf,
+ * as of sorts and of the tree.
  *
  *-------------------------------------------------------------------------
  */

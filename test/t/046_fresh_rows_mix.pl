@@ -158,8 +158,7 @@ sub sound
 
 	foreach my $index ('t_k', 't_ts')
 	{
-		my ($status, $out, $err) = $primary->psql('postgres', "SELECT gpubtree_check('$index', true)");
-		is($status, 0, "$what: $index is sound and complete") or diag($err);
+		gpb_index_is_sound($primary, $index, "$what: $index is sound and complete");
 	}
 	return;
 }

@@ -182,15 +182,11 @@ my $matches = value($probe);
 sub start_held
 {
 	my ($point, $sql) = @_;
-	my %session = (out => '', err => '');
 
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-	$session{run} = IPC::Run::start(
-		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'held'",
-			'-c', "SET gpubtree.hold_point = '$point'", '-c', 'SET work_mem = \'1MB\'', '-c', $sql ],
-		'<', \'', '>', \$session{out}, '2>', \$session{err});
+	my $session = gpb_start($node, $sql, "application_name = 'held'", "gpubtree.hold_point = '$point'", "work_mem = '1MB'");
 	gpb_wait_for_hold($node);
-	return \%session;
+	return $session;
 }
 
 for my $point ('inner-before-wait', 'inner-leaves-known', 'batch-before-submit')
@@ -200,7 +196,7 @@ for my $point ('inner-before-wait', 'inner-leaves-known', 'batch-before-submit')
 		my $session = start_held($point, $probe);
 
 		$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'held'");
-		$session->{run}->finish;
+		gpb_finish($session);
 		like($session->{err}, qr/canceling statement|terminating connection/, "$point: $end reaches the batch");
 		$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 		gpb_all_is_free($node, "$point, $end");
@@ -210,9 +206,9 @@ for my $point ('inner-before-wait', 'inner-leaves-known', 'batch-before-submit')
 	kill 'TERM', $pid;
 	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM gpubtree_device WHERE pid = $pid") or die;
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-	$session->{run}->finish;
+	gpb_finish($session);
 	is($session->{err}, '', "$point: the service's end is no error");
-	is($session->{out}, "$matches\n", "$point: and the CPU finishes the batch");
+	is($session->{out}, $matches, "$point: and the CPU finishes the batch");
 	gpb_wait_for_service($node);
 	gpb_all_is_free($node, "$point, service");
 	cmp_ok(probe("$point, service", 20000, 'inner'), '>', 0, "$point: the next one is as before");
@@ -225,7 +221,7 @@ for my $point ('refresh-before-copy', 'refresh-before-publish')
 	my $session = start_held($point, "SELECT gpubtree_refresh('t_k')");
 
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'held'");
-	$session->{run}->finish;
+	gpb_finish($session);
 	like($session->{err}, qr/canceling statement/, "$point: a refresh is cancelled");
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 }
@@ -237,15 +233,15 @@ my $session = start_held('inner-leaves-known', $probe);
 $node->safe_psql('postgres', 'INSERT INTO t SELECT i * 10 + 5, i, i FROM generate_series(1, 200000) i');
 $node->safe_psql('postgres', 'VACUUM t');
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-$session->{run}->finish;
-is($session->{out}, "$matches\n", 'leaves split after the device found them are walked to the right');
+gpb_finish($session);
+is($session->{out}, $matches, 'leaves split after the device found them are walked to the right');
 
 # Between two parts of a list nothing is held.
 $session = start_held('batch-part-taken',
 	"SELECT count(*) FROM gpubtree_test_batch('t_k', (SELECT array_agg(i * 10) FROM generate_series(1, 100000::bigint) i), NULL, 'list inner')");
 is(value('SELECT slots - slots_free FROM gpubtree_batches'), '0', 'no request is held in the caller\'s turn');
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-$session->{run}->finish;
+gpb_finish($session);
 is($session->{err}, '', 'and the list goes on');
 $holder->quit;
 

@@ -15,7 +15,7 @@ use parent 'Exporter';
 
 our @EXPORT = qw(gpb_seed gpb_setseed gpb_node gpb_standby gpb_compare_function gpb_engine gpb_plan_node
   gpb_holder gpb_wait_for_hold gpb_wait_for_service gpb_service_pid gpb_start_pgbench gpb_end_pgbench
-  gpb_go_on gpb_kill_backend gpb_nothing_crashed);
+  gpb_go_on gpb_kill_backend gpb_nothing_crashed gpb_index_is_sound);
 
 # "use GpubtreeTest" is also what every script would begin with: strict, warnings, and the functions
 # of Test::More and PostgreSQL::Test::Utils, besides those above.
@@ -329,6 +329,15 @@ sub gpb_kill_backend
 	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid")
 	  or die 'the server does not come back';
 	return;
+}
+
+# Test that gpubtree_check finds the index sound, and complete beside its table.
+sub gpb_index_is_sound
+{
+	my ($node, $index, $name) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', "SELECT gpubtree_check('$index', true)");
+
+	return is($status, 0, $name) || diag($err);
 }
 
 sub gpb_nothing_crashed

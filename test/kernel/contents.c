@@ -617,7 +617,6 @@ TEST(random_everything)
 		int			kinds[GPB_MAX_INCLUDE];
 		int			n = (int) test_below(4);
 		TestMirror *mirror;
-		uint32		i;
 		int			c;
 
 		for (c = 0; c < n; c++)
@@ -634,13 +633,7 @@ TEST(random_everything)
 		shape.heap_order = test_once_in(3);
 		mirror = test_filled(&shape);
 		test_random_visible(mirror, 1 + test_below(1000));
-		for (i = 0; i < mirror->index->nleaves; i++)
-		{
-			if (!test_once_in(20))
-				continue;
-			mirror->index->leaf[i].unclean = true;
-			test_mark_changed(mirror, mirror->index->leaf[i].block);
-		}
+		test_change_leaves(mirror, 20);
 		test_ask_whole(mirror);
 		test_ask_singly(mirror, 10);
 		test_ask_forms(mirror, 1 + (uint32) test_below(100), test_below(800));

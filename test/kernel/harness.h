@@ -77,6 +77,14 @@ extern void test_mirror_free(TestMirror *mirror);
 extern void test_all_visible(TestMirror *mirror, bool visible);
 extern void test_random_visible(TestMirror *mirror, uint64 one_in);
 extern void test_mark_changed(TestMirror *mirror, uint32 block);
+/* Leaves that are not clean: leaf i, or one in so many, changed; one in three with a newer image */
+extern void test_change_leaf(TestMirror *mirror, uint64 i);
+extern void test_change_leaves(TestMirror *mirror, uint64 one_in);
+extern void test_newer_images(TestMirror *mirror);
+/* To a request of the epoch of these they are clean. */
+extern void test_next_epoch(TestMirror *mirror);
+/* Before the mirror is filled: some leaves, and the last, are split, which their parents do not know. */
+extern void test_split_leaves(TestIndex *index);
 
 /* ---- requests ---- */
 

@@ -228,23 +228,13 @@ TEST(unclean_changed_bit)
 {
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror = test_filled(&shape);
-	TestIndex  *index = mirror->index;
-	uint32		i;
 
-	for (i = 0; i < index->nleaves; i++)
-	{
-		if (i != 0 && i != index->nleaves - 1 && !test_once_in(4))
-			continue;
-		index->leaf[i].unclean = true;
-		test_mark_changed(mirror, index->leaf[i].block);
-	}
+	test_change_leaf(mirror, 0);
+	test_change_leaf(mirror, mirror->index->nleaves - 1);
+	test_change_leaves(mirror, 4);
 	ask(mirror, 50, 150, 30);
 	test_ask_forms(mirror, 40, 1000);
-	for (i = 0; i < index->nleaves; i++)
-	{
-		index->leaf[i].unclean = true;
-		test_mark_changed(mirror, index->leaf[i].block);
-	}
+	test_change_leaves(mirror, 1);
 	ask(mirror, 10, 40, 500);
 	test_mirror_free(mirror);
 }
@@ -295,20 +285,10 @@ TEST(unclean_newer_image)
 {
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror = test_filled(&shape);
-	TestIndex  *index = mirror->index;
-	uint32		i;
 
-	for (i = 0; i < index->nleaves; i++)
-	{
-		index->leaf[i].unclean = test_once_in(3);
-		if (index->leaf[i].unclean)
-			CHECK_OK(test_upload(mirror, &index->leaf[i].block, 1, mirror->epoch + 1));
-	}
+	test_newer_images(mirror);
 	ask(mirror, 20, 60, 300);
-	/* to a request of that epoch they are clean */
-	for (i = 0; i < index->nleaves; i++)
-		index->leaf[i].unclean = false;
-	mirror->epoch++;
+	test_next_epoch(mirror);
 	ask(mirror, 5, 20, 300);
 	test_mirror_free(mirror);
 }
@@ -319,15 +299,8 @@ TEST(unclean_unfinished_split)
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror = test_mirror_create(&shape);
 	TestIndex  *index = mirror->index;
-	uint32		i;
 
-	for (i = 0; i < index->nleaves; i++)
-	{
-		if (index->leaf[i].count < 2 || (i != index->nleaves - 1 && !test_once_in(4)))
-			continue;
-		index->leaf[i].unclean = true;
-		test_split_unfinished(index, i, index->spare);
-	}
+	test_split_leaves(index);
 	test_mirror_fill(mirror, true);
 	ask(mirror, 20, 60, 300);
 	test_mirror_free(mirror);

@@ -23,13 +23,7 @@ with_random_programs(int rounds, int nterms, int ngroups)
 		int			i;
 
 		if (test_once_in(3))
-		{
-			const TestIndex *index = mirror->index;
-			TestLeaf   *leaf = &index->leaf[test_below(index->nleaves)];
-
-			leaf->unclean = true;
-			test_mark_changed(mirror, leaf->block);
-		}
+			test_change_leaf(mirror, test_below(mirror->index->nleaves));
 		for (i = 0; i < 6; i++)
 		{
 			GpbRangesSpec spec = test_spec(mirror, 1);
@@ -328,12 +322,7 @@ TEST_ONCE(program_column_groups)
 		if (test_once_in(2))
 			test_random_visible(mirror, 10);
 		if (test_once_in(3))
-		{
-			TestLeaf   *leaf = &mirror->index->leaf[test_below(mirror->index->nleaves)];
-
-			leaf->unclean = true;
-			test_mark_changed(mirror, leaf->block);
-		}
+			test_change_leaf(mirror, test_below(mirror->index->nleaves));
 		spec = test_spec(mirror, 1);
 		test_begin(&builder, &spec);
 		if (term > 0)
@@ -447,12 +436,7 @@ TEST_ONCE(program_lists)
 		int			i;
 
 		if (test_once_in(3))
-		{
-			TestLeaf   *leaf = &mirror->index->leaf[test_below(mirror->index->nleaves)];
-
-			leaf->unclean = true;
-			test_mark_changed(mirror, leaf->block);
-		}
+			test_change_leaf(mirror, test_below(mirror->index->nleaves));
 		for (i = 0; i < 8; i++)
 		{
 			GpbRangesSpec spec = test_spec(mirror, 1);

@@ -234,12 +234,7 @@ TEST_ONCE(halves_random)
 		int			i;
 
 		if (test_once_in(3))
-		{
-			TestLeaf   *leaf = &mirror->index->leaf[test_below(mirror->index->nleaves)];
-
-			leaf->unclean = true;
-			test_mark_changed(mirror, leaf->block);
-		}
+			test_change_leaf(mirror, test_below(mirror->index->nleaves));
 		for (i = 0; i < 6; i++)
 		{
 			GpbRangesSpec spec = test_spec(mirror, 1);

@@ -682,15 +682,8 @@ TEST(program_unclean)
 	add_term(&program, INT4, GPB_KIND_INT4, WANT_INTEGER, GPB_NO_SLOT);
 	for (round = 0; round < 4; round++)
 	{
-		uint32		i;
 
-		for (i = 0; i < mirror->index->nleaves; i++)
-		{
-			if (!test_once_in(4))
-				continue;
-			test_mark_changed(mirror, mirror->index->leaf[i].block);
-			mirror->index->leaf[i].unclean = true;
-		}
+		test_change_leaves(mirror, 4);
 		program.ngroups = (uint8) (round % 2);
 		program.group[0] = INT2;
 		ask_all(mirror, &program);

@@ -333,18 +333,11 @@ TEST(search_unclean_changed)
 {
 	TestShape	shape = search_shape(4000);
 	TestMirror *mirror;
-	uint32		i;
 
 	shape.distinct_keys = 300;
 	shape.empty_leaves = 10;
 	mirror = search_mirror(&shape);
-	for (i = 0; i < mirror->index->nleaves; i++)
-	{
-		if (!test_once_in(4))
-			continue;
-		mirror->index->leaf[i].unclean = true;
-		test_mark_changed(mirror, mirror->index->leaf[i].block);
-	}
+	test_change_leaves(mirror, 4);
 	search_all(mirror, 1000);
 	test_mirror_free(mirror);
 }
@@ -353,19 +346,10 @@ TEST(search_unclean_newer)
 {
 	TestShape	shape = search_shape(4000);
 	TestMirror *mirror = search_mirror(&shape);
-	TestIndex  *index = mirror->index;
-	uint32		i;
 
-	for (i = 0; i < index->nleaves; i++)
-	{
-		index->leaf[i].unclean = test_once_in(3);
-		if (index->leaf[i].unclean)
-			CHECK_OK(test_upload(mirror, &index->leaf[i].block, 1, mirror->epoch + 1));
-	}
+	test_newer_images(mirror);
 	search_all(mirror, 1000);
-	for (i = 0; i < index->nleaves; i++)
-		index->leaf[i].unclean = false;
-	mirror->epoch++;			/* to a request of that epoch they are clean */
+	test_next_epoch(mirror);
 	search_all(mirror, 1000);
 	test_mirror_free(mirror);
 }
@@ -375,15 +359,8 @@ TEST(search_unclean_split)
 	TestShape	shape = search_shape(4000);
 	TestMirror *mirror = test_mirror_create(&shape);
 	TestIndex  *index = mirror->index;
-	uint32		i;
 
-	for (i = 0; i < index->nleaves; i++)
-	{
-		if (index->leaf[i].count < 2 || (i != index->nleaves - 1 && !test_once_in(4)))
-			continue;
-		index->leaf[i].unclean = true;
-		test_split_unfinished(index, i, index->spare);
-	}
+	test_split_leaves(index);
 	test_mirror_fill(mirror, true);
 	search_all(mirror, 1000);
 	test_mirror_free(mirror);
@@ -622,7 +599,6 @@ TEST(search_random_everything)
 	{
 		TestShape	shape = search_shape(1 + (uint32) test_below(12000));
 		TestMirror *mirror;
-		uint32		i;
 
 		shape.layout = test_layout(4 << test_below(3), (int) test_below(4), 0, NULL);
 		shape.leaf_entries = (uint32) test_below(400);
@@ -631,13 +607,7 @@ TEST(search_random_everything)
 		shape.null_keys = (uint32) test_below(10);
 		shape.empty_leaves = (uint32) test_below(10);
 		mirror = search_mirror(&shape);
-		for (i = 0; i < mirror->index->nleaves; i++)
-		{
-			if (!test_once_in(20))
-				continue;
-			mirror->index->leaf[i].unclean = true;
-			test_mark_changed(mirror, mirror->index->leaf[i].block);
-		}
+		test_change_leaves(mirror, 20);
 		search_all(mirror, 1 + (uint32) test_below(2000));
 		test_mirror_free(mirror);
 	}

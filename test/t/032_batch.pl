@@ -5,7 +5,6 @@
 # Guards: the walk's active ranges, portions and full lists; rule M7 for leaves that were split
 # since; rules M4 to M6 for the device's chunks and what they leave over.
 #
-# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_TRANSACTIONS	number of transactions of each client beside writers (default 100)
 use GpubtreeTest;
 use GpubtreeLimits;

@@ -10,8 +10,6 @@
 # Guards: rank_cuts.c's parts (without gaps, none twice), rank_find.c's counting as far as needed,
 # both where keys have columns behind the ordered one; ordered_column.c; rank_exec.c's start and
 # rescans.
-#
-# GPB_ROUNDS: tables for each device (default 20); GPB_DEVICE (default: host, then off)
 use JSON::PP;
 use GpubtreeTest;
 use GpubtreeRandom;

@@ -7,7 +7,6 @@
 # Guards: rules M5, M6, M8 and M11; engine/visibility.c, engine/heap_visit.c, and what remembers
 # pages from one reader to the next.
 #
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_SECONDS	length of each of the four runs (default 2; of the one with a crash three times that),
 #				each of them more than one if need be
 use JSON::PP;

@@ -7,7 +7,6 @@
 # Guards: rules M1, M5 and M11: what is remembered of a heap page names the file, the block and the
 # state of the page.
 #
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_SECONDS	length of each of the two runs (default 3), each of them more than one if need be
 use GpubtreeTest;
 use GpubtreeMix;

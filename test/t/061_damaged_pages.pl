@@ -1,7 +1,6 @@
 # Damage to pages of the index: gpubtree_check says what is wrong and where; scans say it, or give
 # the right answer; nothing crashes or hangs, whatever is done to the table.
 #
-# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes with random bits flipped (default 25)
 use GpubtreeDamage;
 use GpubtreePages;

@@ -5,7 +5,6 @@
 # Guards: gpb_first_entry (search.c), rank_cuts.c, and the errors of bucket_exec.c, bucket_batch.c
 # and rank_find.c.
 #
-# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes with keys damaged by chance (default 10)
 use GpubtreeDamage;
 use GpubtreePages;

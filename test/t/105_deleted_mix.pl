@@ -5,7 +5,6 @@
 # Guards: rule M7; the clipping of scans and walks at where they have been; the low bound of a leaf
 # that a launch compares (M4).
 #
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_SECONDS	how long the mix runs at least (default 2)
 use GpubtreeMix;
 use GpubtreeTest;

@@ -3,7 +3,6 @@
 # the right answer; nothing crashes or hangs, whatever is done to the table. (061 has the damages
 # that all pages share.)
 #
-# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes of each kind with random bits flipped (default 4)
 use GpubtreeDamage;
 use GpubtreePages;

@@ -2,7 +2,6 @@
 # gpubtree_check finds sound and that answers as the table does; a standby replays each change to the
 # same bytes (wal_consistency_checking), and answers likewise.
 #
-# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_STEPS	number of changes (default 12: each kind once)
 # GPB_ROWS	number of rows at first (default 5000)
 use GpubtreeTest;

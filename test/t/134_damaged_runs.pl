@@ -2,7 +2,6 @@
 # answer, where single pages can show the damage; nothing crashes or hangs, whatever is done to the
 # table.  (061 has the damages that all pages share, 117 those of wide keys.)
 #
-# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes of each width with random bits flipped (default 6)
 use GpubtreeDamage;
 use GpubtreePages;

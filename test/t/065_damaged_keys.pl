@@ -152,8 +152,7 @@ sub settings_for
 
 my @all = map { my $wanted = $_; map { [ $wanted, $_ ] } @{ $queries{$wanted} } } sort keys %queries;
 
-# The answer as a text, or SQLSTATE and message.  A statement that runs out of time is none of the
-# "others".
+# The answer as a text, or SQLSTATE and message, also of a statement that runs out of time
 $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION attempt(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -161,13 +160,12 @@ DECLARE
 BEGIN
 	EXECUTE format('SELECT q::text FROM (%s) q', query) INTO answer;
 	RETURN answer;
-EXCEPTION WHEN others THEN
+EXCEPTION WHEN query_canceled OR others THEN
 	RETURN 'ERROR ' || sqlstate || ': ' || sqlerrm;
 END $$;
 SQL
 
-# The answers of all queries, in their order, for each of the tables; a statement without an answer ends
-# all.  "also" is run first.
+# The answers of all queries, in their order, for each of the tables; "also" is run first.
 sub answers
 {
 	my ($also, @tables) = @_;

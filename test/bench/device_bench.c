@@ -238,27 +238,16 @@ run_index(const char *name, uint64 nentries, int value_width, bool heap_order)
 		for (v = 0; v < 2 && choose_variant(device, v); v++)
 			aggregates(&index, variants[v]);
 	}
-	api->mirror_destroy(device, index.mirror);
-	free(index.pages);
-	free(index.changed);
-	free(index.visible);
+	free_index(&index);
 }
 
 int
 main(int argc, char **argv)
 {
-	uint64		nentries = (argc > 2 ? strtoul(argv[2], NULL, 10) : 50) * 1000000;
+	uint64		nentries;
 	GpbDeviceInfo info;
-	void	   *library;
+	void	   *library = begin_bench(argc, argv, 50, "", STAGING_BYTES, &nentries);
 
-	if (argc < 2 || nentries == 0)
-	{
-		printf("usage: %s host|LIBRARY [million entries [rounds]]\n", argv[0]);
-		return 1;
-	}
-	if (argc > 3)
-		rounds = atoi(argv[3]) < 1 ? 1 : atoi(argv[3]) > 1000 ? 1000 : atoi(argv[3]);
-	library = open_device(argv[1], STAGING_BYTES);
 	if (library != NULL)
 		*(void **) &choose_variant = dlsym(library, GPB_VARIANT_ENTRY);
 	api->describe(device, &info);

@@ -363,4 +363,32 @@ open_device(const char *name, size_t registered)
 	return library;
 }
 
+/*
+ * Read a benchmark's arguments, "host|LIBRARY [million entries [rounds]]" and what more it takes, and
+ * open the device with so many bytes of registered memory.  The library, or NULL.
+ */
+static inline void *
+begin_bench(int argc, char **argv, uint64 millions, const char *more, size_t registered,
+			uint64 *nentries)
+{
+	*nentries = (argc > 2 ? strtoul(argv[2], NULL, 10) : millions) * 1000000;
+	if (argc < 2 || *nentries == 0)
+	{
+		printf("usage: %s host|LIBRARY [million entries [rounds%s]]\n", argv[0], more);
+		exit(1);
+	}
+	if (argc > 3)
+		rounds = atoi(argv[3]) < 1 ? 1 : atoi(argv[3]) > 1000 ? 1000 : atoi(argv[3]);
+	return open_device(argv[1], registered);
+}
+
+static inline void
+free_index(Index *index)
+{
+	api->mirror_destroy(device, index->mirror);
+	free(index->pages);
+	free(index->changed);
+	free(index->visible);
+}
+
 #endif							/* GPB_BENCH_DEVICE_INDEX_H */

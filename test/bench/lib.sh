@@ -64,10 +64,8 @@ SQL
 rounds()
 {
 	"$@" | sed 's/^\\echo @ /\\echo @ warm-/'
-	i=0
-	while [ $i -lt "$ROUNDS" ]; do
+	for _ in $(seq "$ROUNDS"); do
 		"$@"
-		i=$((i + 1))
 	done
 }
 
@@ -211,9 +209,7 @@ SET client_min_messages = warning;
 DROP TABLE IF EXISTS bench.shuffled, bench.shuffled_size;
 CREATE TABLE bench.shuffled (k bigint, v int) WITH (autovacuum_enabled = off, parallel_workers = 15);
 SQL
-	loader=0
-	while [ $loader -lt "$LOADERS" ]; do
-		loader=$((loader + 1))
+	for loader in $(seq "$LOADERS"); do
 		sql -c "SET work_mem = '1GB'" -c "INSERT INTO bench.shuffled SELECT k, k % 1000
 			FROM (SELECT generate_series($loader, $ROWS::bigint, $LOADERS) AS k) s
 			ORDER BY hashint8extended(k, 0)" &

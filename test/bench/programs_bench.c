@@ -216,10 +216,7 @@ run_values(const char *name, uint64 nentries, uint32 nvalues, bool floats)
 	group(V);
 	snprintf(what, sizeof(what), "count(*) by v: %u values", nvalues);
 	ask(&index, what, nvalues);
-	api->mirror_destroy(device, index.mirror);
-	free(index.pages);
-	free(index.changed);
-	free(index.visible);
+	free_index(&index);
 	values = 1 << 24;
 }
 
@@ -273,18 +270,10 @@ run_index(const char *name, uint64 nentries, bool floats)
 int
 main(int argc, char **argv)
 {
-	uint64		nentries = (argc > 2 ? strtoul(argv[2], NULL, 10) : 10) * 1000000;
+	uint64		nentries;
 	GpbDeviceInfo info;
-	void	   *library;
+	void	   *library = begin_bench(argc, argv, 10, "", STAGING_BYTES, &nentries);
 
-	if (argc < 2 || nentries == 0)
-	{
-		printf("usage: %s host|LIBRARY [million entries [rounds]]\n", argv[0]);
-		return 1;
-	}
-	if (argc > 3)
-		rounds = atoi(argv[3]) < 1 ? 1 : atoi(argv[3]) > 1000 ? 1000 : atoi(argv[3]);
-	library = open_device(argv[1], STAGING_BYTES);
 	if (library != NULL)
 		*(void **) &time_ranges = dlsym(library, GPB_TIME_RANGES_ENTRY);
 	api->describe(device, &info);

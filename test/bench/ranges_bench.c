@@ -154,30 +154,20 @@ run_index(const char *name, uint64 nentries, bool heap_order)
 	run_length(&index, "16384", 8000, 16384);
 	run_length(&index, "131072", 1000, 131072);
 	run_length(&index, "mixed", 10000, 0);
-	api->mirror_destroy(device, index.mirror);
+	free_index(&index);
 	free(sum_before);
-	free(index.pages);
-	free(index.changed);
-	free(index.visible);
 }
 
 int
 main(int argc, char **argv)
 {
-	uint64		nentries = (argc > 2 ? strtoul(argv[2], NULL, 10) : 50) * 1000000;
+	uint64		nentries;
 	GpbDeviceInfo info;
-	void	   *library;
+	void	   *library = begin_bench(argc, argv, 50, " [divisor]",
+									  STAGING_BYTES + RANGES_BYTES + ANSWERS_BYTES, &nentries);
 
-	if (argc < 2 || nentries == 0)
-	{
-		printf("usage: %s host|LIBRARY [million entries [rounds [divisor]]]\n", argv[0]);
-		return 1;
-	}
-	if (argc > 3)
-		rounds = atoi(argv[3]) < 1 ? 1 : atoi(argv[3]) > 1000 ? 1000 : atoi(argv[3]);
 	if (argc > 4 && atoi(argv[4]) > 0)
 		divisor = (uint32) atoi(argv[4]);
-	library = open_device(argv[1], STAGING_BYTES + RANGES_BYTES + ANSWERS_BYTES);
 	if (library != NULL)
 		*(void **) &time_ranges = dlsym(library, GPB_TIME_RANGES_ENTRY);
 	ranges = (GpbNarrowKeyRange *) (staging + STAGING_BYTES);

@@ -36,16 +36,14 @@ run_shape(const TestShape *shape, int singly, uint32 n, uint64 entries)
 
 /* ---- shapes ---- */
 
-static void
-empty_index(void)
+TEST(empty_index)
 {
 	TestShape	shape = test_plain_shape(0);
 
 	run_shape(&shape, 3, 20, 0);
 }
 
-static void
-single_root_leaf(void)
+TEST(single_root_leaf)
 {
 	TestShape	shape = test_plain_shape(0);
 	uint32		n;
@@ -59,8 +57,7 @@ single_root_leaf(void)
 	run_shape(&shape, 10, 100, 50);
 }
 
-static void
-many_leaves(void)
+TEST(many_leaves)
 {
 	TestShape	shape = test_plain_shape(60000);
 
@@ -76,8 +73,7 @@ many_leaves(void)
 }
 
 /* Full pages of rows of each width, ranges of a leaf and of several */
-static void
-full_leaves(void)
+TEST(full_leaves)
 {
 	TestShape	shape = test_plain_shape(15000);
 	int			key_width;
@@ -94,8 +90,7 @@ full_leaves(void)
 }
 
 /* One key over many leaves, asked for many times */
-static void
-duplicate_keys(void)
+TEST(duplicate_keys)
 {
 	TestShape	shape = test_plain_shape(8000);
 
@@ -114,8 +109,7 @@ duplicate_keys(void)
 /* ---- keys ---- */
 
 /* Every key width, direction and place of NULLs */
-static void
-null_keys(void)
+TEST(null_keys)
 {
 	TestShape	shape = test_plain_shape(2500);
 	int			key_width;
@@ -133,8 +127,7 @@ null_keys(void)
 	}
 }
 
-static void
-key_orders(void)
+TEST(key_orders)
 {
 	TestShape	shape = test_plain_shape(3000);
 	int			flags;
@@ -150,8 +143,7 @@ key_orders(void)
  * NULL keys share their bits with the greatest or the least key, here both at the ends of ranges:
  * keys never name a NULL, bounds do if they reach so far.
  */
-static void
-extreme_keys(void)
+TEST(extreme_keys)
 {
 	TestShape	shape = test_plain_shape(3000);
 	int			key_width;
@@ -195,8 +187,7 @@ extreme_keys(void)
 
 /* ---- ranges ---- */
 
-static void
-ranges_random(void)
+TEST(ranges_random)
 {
 	TestShape	shape = test_plain_shape(4000);
 
@@ -204,8 +195,7 @@ ranges_random(void)
 	run_shape(&shape, 200, 300, 60);
 }
 
-static void
-ranges_extreme(void)
+TEST(ranges_extreme)
 {
 	TestShape	shape = test_plain_shape(4000);
 	TestMirror *mirror = test_filled(&shape);
@@ -247,8 +237,7 @@ ranges_extreme(void)
 }
 
 /* Short, long and middling ones in one request */
-static void
-mixed_lengths(void)
+TEST(mixed_lengths)
 {
 	TestShape	shape = test_plain_shape(20000);
 	TestMirror *mirror;
@@ -275,8 +264,7 @@ mixed_lengths(void)
 }
 
 /* Requests of no range, whose total is an answer nonetheless, and of ranges of nothing */
-static void
-empty_requests(void)
+TEST(empty_requests)
 {
 	TestShape	shape = test_plain_shape(3000);
 	TestMirror *mirror;
@@ -315,8 +303,7 @@ empty_requests(void)
 }
 
 /* Ranges that overlap and repeat count as often as they are given, in a total too. */
-static void
-totals(void)
+TEST(totals)
 {
 	TestShape	shape = test_plain_shape(5000);
 	TestMirror *mirror;
@@ -351,8 +338,7 @@ totals(void)
 
 /* ---- columns ---- */
 
-static void
-include_kinds(void)
+TEST(include_kinds)
 {
 	TestShape	shape = test_plain_shape(3000);
 	int			kind;
@@ -366,8 +352,7 @@ include_kinds(void)
 }
 
 /* Row widths from 8 to the widest, int2 in either half of a word */
-static void
-include_many(void)
+TEST(include_many)
 {
 	TestShape	shape = test_plain_shape(2000);
 	int			kinds[GPB_MAX_INCLUDE];
@@ -385,8 +370,7 @@ include_many(void)
 }
 
 /* Each way of wanting each kind of column alone, the key included */
-static void
-wanted_alone(void)
+TEST(wanted_alone)
 {
 	TestShape	shape = test_plain_shape(3000);
 	int			key_width;
@@ -422,8 +406,7 @@ wanted_alone(void)
 }
 
 /* Each column with its own wishes, some with none; several sums of float8 among them */
-static void
-wanted_together(void)
+TEST(wanted_together)
 {
 	TestShape	shape = test_plain_shape(3000);
 	TestMirror *mirror;
@@ -454,8 +437,7 @@ wanted_together(void)
 }
 
 /* As many sums of float8 as there can be, over ranges of their own and in one total */
-static void
-many_float_sums(void)
+TEST(many_float_sums)
 {
 	TestShape	shape = test_plain_shape(2000);
 	int			kinds[GPB_MAX_INCLUDE];
@@ -496,8 +478,7 @@ low_integer(int column, uint32 i)
 	return i % 5 == 0 ? 0x7FFFFFFFFFFFFFFF - (int64) (i % 3) : -0x7FFFFFFFFFFFFFFF - 1;
 }
 
-static void
-sums_beyond_64_bits(void)
+TEST(sums_beyond_64_bits)
 {
 	TestShape	shape = test_plain_shape(15000);
 
@@ -590,38 +571,32 @@ run_floats(int64 (*value) (int, uint32), uint32 nentries)
 	run_shape(&shape, 5, 60, 800);
 }
 
-static void
-float_sum_ordinary(void)
+TEST(float_sum_ordinary)
 {
 	run_floats(NULL, 20000);
 }
 
-static void
-float_sum_any_bits(void)
+TEST(float_sum_any_bits)
 {
 	run_floats(any_bits, 20000);
 }
 
-static void
-float_sum_cancelling(void)
+TEST(float_sum_cancelling)
 {
 	run_floats(cancelling, 20000);
 }
 
-static void
-float_sum_largest(void)
+TEST(float_sum_largest)
 {
 	run_floats(largest, 20000);
 }
 
-static void
-float_sum_not_finite(void)
+TEST(float_sum_not_finite)
 {
 	run_floats(not_finite, 2000);
 }
 
-static void
-float_order(void)
+TEST(float_order)
 {
 	TestShape	shape = test_plain_shape(2000);
 
@@ -632,8 +607,7 @@ float_order(void)
 
 /* ---- everything at once ---- */
 
-static void
-random_everything(void)
+TEST(random_everything)
 {
 	int			round;
 
@@ -643,7 +617,6 @@ random_everything(void)
 		int			kinds[GPB_MAX_INCLUDE];
 		int			n = (int) test_below(4);
 		TestMirror *mirror;
-		uint32		i;
 		int			c;
 
 		for (c = 0; c < n; c++)
@@ -660,13 +633,7 @@ random_everything(void)
 		shape.heap_order = test_once_in(3);
 		mirror = test_filled(&shape);
 		test_random_visible(mirror, 1 + test_below(1000));
-		for (i = 0; i < mirror->index->nleaves; i++)
-		{
-			if (!test_once_in(20))
-				continue;
-			mirror->index->leaf[i].unclean = true;
-			test_mark_changed(mirror, mirror->index->leaf[i].block);
-		}
+		test_change_leaves(mirror, 20);
 		test_ask_whole(mirror);
 		test_ask_singly(mirror, 10);
 		test_ask_forms(mirror, 1 + (uint32) test_below(100), test_below(800));
@@ -677,8 +644,7 @@ random_everything(void)
 /* ---- leaves that get runs ---- */
 
 /* A mirror without leaves that have runs, until the first one comes, and more after it. */
-static void
-runs_later(void)
+TEST(runs_later)
 {
 	int			width;
 
@@ -740,8 +706,7 @@ damage_ends(const TestIndex *index, const TestLeaf *leaf)
  * Any answers, but no access elsewhere and an end, whatever is read of such leaves.  The address
  * sanitizer sees accesses, see search_damaged() in ways.c.
  */
-static void
-damaged_runs(void)
+TEST(damaged_runs)
 {
 	int			rounds = 12;
 
@@ -783,39 +748,3 @@ damaged_runs(void)
 		test_mirror_free(mirror);
 	}
 }
-
-/* ---- the list ---- */
-
-#define CASE(name) {#name, name}
-
-const TestCase test_contents_cases[] = {
-	CASE(empty_index),
-	CASE(single_root_leaf),
-	CASE(many_leaves),
-	CASE(full_leaves),
-	CASE(duplicate_keys),
-	CASE(null_keys),
-	CASE(key_orders),
-	CASE(extreme_keys),
-	CASE(ranges_random),
-	CASE(ranges_extreme),
-	CASE(mixed_lengths),
-	CASE(empty_requests),
-	CASE(totals),
-	CASE(include_kinds),
-	CASE(include_many),
-	CASE(wanted_alone),
-	CASE(wanted_together),
-	CASE(many_float_sums),
-	CASE(sums_beyond_64_bits),
-	CASE(float_sum_ordinary),
-	CASE(float_sum_any_bits),
-	CASE(float_sum_cancelling),
-	CASE(float_sum_largest),
-	CASE(float_sum_not_finite),
-	CASE(float_order),
-	CASE(random_everything),
-	CASE(runs_later),
-	CASE(damaged_runs)
-};
-const int	test_ncontents_cases = sizeof(test_contents_cases) / sizeof(test_contents_cases[0]);

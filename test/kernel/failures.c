@@ -459,24 +459,12 @@ fail_every_call(bool lost)
 
 /* ---- the tests ---- */
 
-static void
-failures_of_memory(void)
+TEST_ONCE(failures_of_memory)
 {
 	fail_every_call(false);
 }
 
-static void
-failures_for_good(void)
+TEST_ONCE(failures_for_good)
 {
 	fail_every_call(true);
 }
-
-/* ---- the list ---- */
-
-#define CASE(name) {#name, name}
-
-const TestCase test_failures_cases[] = {
-	CASE(failures_of_memory),
-	CASE(failures_for_good)
-};
-const int	test_nfailures_cases = sizeof(test_failures_cases) / sizeof(test_failures_cases[0]);

@@ -186,3 +186,60 @@ test_mark_changed(TestMirror *mirror, uint32 block)
 {
 	mirror->changed[block / 32] |= (uint32) 1 << (block % 32);
 }
+
+void
+test_change_leaf(TestMirror *mirror, uint64 i)
+{
+	mirror->index->leaf[i].unclean = true;
+	test_mark_changed(mirror, mirror->index->leaf[i].block);
+}
+
+void
+test_change_leaves(TestMirror *mirror, uint64 one_in)
+{
+	uint32		i;
+
+	for (i = 0; i < mirror->index->nleaves; i++)
+	{
+		if (test_once_in(one_in))
+			test_change_leaf(mirror, i);
+	}
+}
+
+void
+test_newer_images(TestMirror *mirror)
+{
+	TestIndex  *index = mirror->index;
+	uint32		i;
+
+	for (i = 0; i < index->nleaves; i++)
+	{
+		index->leaf[i].unclean = test_once_in(3);
+		if (index->leaf[i].unclean)
+			CHECK_OK(test_upload(mirror, &index->leaf[i].block, 1, mirror->epoch + 1));
+	}
+}
+
+void
+test_next_epoch(TestMirror *mirror)
+{
+	uint32		i;
+
+	for (i = 0; i < mirror->index->nleaves; i++)
+		mirror->index->leaf[i].unclean = false;
+	mirror->epoch++;
+}
+
+void
+test_split_leaves(TestIndex *index)
+{
+	uint32		i;
+
+	for (i = 0; i < index->nleaves; i++)
+	{
+		if (index->leaf[i].count < 2 || (i != index->nleaves - 1 && !test_once_in(4)))
+			continue;
+		index->leaf[i].unclean = true;
+		test_split_unfinished(index, i, index->spare);
+	}
+}

@@ -77,6 +77,14 @@ extern void test_mirror_free(TestMirror *mirror);
 extern void test_all_visible(TestMirror *mirror, bool visible);
 extern void test_random_visible(TestMirror *mirror, uint64 one_in);
 extern void test_mark_changed(TestMirror *mirror, uint32 block);
+/* Leaves that are not clean: leaf i, or one in so many, changed; one in three with a newer image */
+extern void test_change_leaf(TestMirror *mirror, uint64 i);
+extern void test_change_leaves(TestMirror *mirror, uint64 one_in);
+extern void test_newer_images(TestMirror *mirror);
+/* To a request of the epoch of these they are clean. */
+extern void test_next_epoch(TestMirror *mirror);
+/* Before the mirror is filled: some leaves, and the last, are split, which their parents do not know. */
+extern void test_split_leaves(TestIndex *index);
 
 /* ---- requests ---- */
 
@@ -150,38 +158,31 @@ extern TestMirror *test_filled(const TestShape *shape);
 
 /* ---- the tests ---- */
 
+/* One of the tests that TEST() and TEST_ONCE() define */
 typedef struct TestCase
 {
 	const char *name;
 	void		(*run) (void);
+	bool		once;
+	struct TestCase *next;
 } TestCase;
 
-/* One list for each file of tests */
-extern const TestCase test_contents_cases[];
-extern const int test_ncontents_cases;
-extern const TestCase test_programs_cases[];
-extern const int test_nprograms_cases;
-extern const TestCase test_leaves_cases[];
-extern const int test_nleaves_cases;
-extern const TestCase test_launches_cases[];
-extern const int test_nlaunches_cases;
-extern const TestCase test_memory_cases[];
-extern const int test_nmemory_cases;
-extern const TestCase test_search_cases[];
-extern const int test_nsearch_cases;
-extern const TestCase test_sort_cases[];
-extern const int test_nsort_cases;
-extern const TestCase test_tree_cases[];
-extern const int test_ntree_cases;
-extern const TestCase test_ways_cases[];
-extern const int test_nways_cases;
-extern const TestCase test_program_cases[];
-extern const int test_nprogram_cases;
-extern const TestCase test_halves_cases[];
-extern const int test_nhalves_cases;
-extern const TestCase test_wide_cases[];
-extern const int test_nwide_cases;
-extern const TestCase test_failures_cases[];
-extern const int test_nfailures_cases;
+extern void test_register(TestCase *test);
+
+/*
+ * The head of a test, a function without arguments.  It is run with each of the ways to read leaves;
+ * one that reads no leaf, or reads them in one way only, is run ONCE.
+ */
+#define TEST(name)		DEFINE_TEST(name, false)
+#define TEST_ONCE(name)	DEFINE_TEST(name, true)
+#define DEFINE_TEST(name, once) \
+	static void name(void); \
+	static void __attribute__((constructor)) \
+	register_##name(void) \
+	{ \
+		static TestCase test = {#name, name, once, NULL}; \
+		test_register(&test); \
+	} \
+	static void name(void)
 
 #endif							/* GPB_TEST_HARNESS_H */

@@ -17,8 +17,7 @@ GPB_KIND_INT4};
 
 /* ---- refreshing ---- */
 
-static void
-upload_over_image(void)
+TEST(upload_over_image)
 {
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror = test_filled(&shape);
@@ -46,8 +45,7 @@ upload_over_image(void)
 }
 
 /* The parent learns of the split: the same leaves, divided otherwise. */
-static void
-inner_image_replaced(void)
+TEST(inner_image_replaced)
 {
 	TestShape	shape = test_plain_shape(5000);
 	TestMirror *old = test_filled(&shape);
@@ -78,8 +76,7 @@ inner_image_replaced(void)
 }
 
 /* Long runs and scattered pages, over several chunks */
-static void
-upload_runs(void)
+TEST(upload_runs)
 {
 	TestShape	shape = test_plain_shape(9000);
 	TestMirror *mirror;
@@ -104,8 +101,7 @@ upload_runs(void)
 }
 
 /* A level-1 page without an image: refused, and the old inner image stays. */
-static void
-inner_page_missing(void)
+TEST(inner_page_missing)
 {
 	TestShape	shape = test_plain_shape(5000);
 	TestMirror *mirror = test_filled(&shape);
@@ -141,8 +137,7 @@ request_of_kind(const TestMirror *mirror, int kind, uint32 n, uint64 entries, Gp
 #define KINDS	4
 
 /* Images and an inner image that come after the launch do not change its answer. */
-static void
-upload_after_launch(void)
+TEST(upload_after_launch)
 {
 	TestShape	shape = test_plain_shape(15000);
 	int			kind;
@@ -177,8 +172,7 @@ upload_after_launch(void)
 }
 
 /* Nor does an inner image alone: the tree becomes one leaf. */
-static void
-inner_after_launch(void)
+TEST(inner_after_launch)
 {
 	TestShape	shape = test_plain_shape(5000);
 	TestMirror *mirror = test_filled(&shape);
@@ -200,8 +194,7 @@ inner_after_launch(void)
 }
 
 /* The channel's bits may be set anew before its request is finished. */
-static void
-visibility_after_launch(void)
+TEST(visibility_after_launch)
 {
 	TestShape	shape = test_plain_shape(5000);
 	TestMirror *mirror = test_filled(&shape);
@@ -225,8 +218,7 @@ visibility_after_launch(void)
 }
 
 /* So much to list that a request may have to run again, when its mirror is gone */
-static void
-destroy_in_flight(void)
+TEST(destroy_in_flight)
 {
 	TestShape	shape = test_plain_shape(20000);
 	int			kind;
@@ -252,8 +244,7 @@ destroy_in_flight(void)
 
 /* ---- lists longer than there is room for at first ---- */
 
-static void
-long_lists(void)
+TEST(long_lists)
 {
 	TestShape	shape = test_plain_shape(50000);
 	TestMirror *mirror = test_filled(&shape);
@@ -305,8 +296,7 @@ check_accounted(const TestIndex *index, const GpbRangesResult *result)
 }
 
 /* A list that did not fit, and other pages in the meantime: nothing is lost. */
-static void
-long_list_then_upload(void)
+TEST(long_list_then_upload)
 {
 	TestShape	shape = test_plain_shape(40000);
 	int			round;
@@ -339,8 +329,7 @@ long_list_then_upload(void)
 
 /* ---- channels ---- */
 
-static void
-channels_in_flight(void)
+TEST(channels_in_flight)
 {
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror[4];
@@ -381,8 +370,7 @@ channels_in_flight(void)
 }
 
 /* A request that nobody waits for does not disturb the channel's next, of whatever kind. */
-static void
-abandoned_request(void)
+TEST(abandoned_request)
 {
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror = test_filled(&shape);
@@ -423,8 +411,7 @@ poll_to_end(int channel)
 }
 
 /* Polled to the end, whatever was launched; with nothing launched it has ended. */
-static void
-polled(void)
+TEST(polled)
 {
 	TestShape	shape = test_plain_shape(9000);
 	TestMirror *mirror = test_filled(&shape);
@@ -451,8 +438,7 @@ polled(void)
 }
 
 /* One long range is not done in one step. */
-static void
-polled_in_steps(void)
+TEST(polled_in_steps)
 {
 	TestShape	shape = test_plain_shape(400000);
 	TestMirror *mirror;
@@ -471,25 +457,3 @@ polled_in_steps(void)
 	test_finish(mirror, 1, &spec, &test_whole);
 	test_mirror_free(mirror);
 }
-
-/* ---- the list ---- */
-
-#define CASE(name) {#name, name}
-
-const TestCase test_launches_cases[] = {
-	CASE(upload_over_image),
-	CASE(inner_image_replaced),
-	CASE(upload_runs),
-	CASE(inner_page_missing),
-	CASE(upload_after_launch),
-	CASE(inner_after_launch),
-	CASE(visibility_after_launch),
-	CASE(destroy_in_flight),
-	CASE(long_lists),
-	CASE(long_list_then_upload),
-	CASE(channels_in_flight),
-	CASE(abandoned_request),
-	CASE(polled),
-	CASE(polled_in_steps)
-};
-const int	test_nlaunches_cases = sizeof(test_launches_cases) / sizeof(test_launches_cases[0]);

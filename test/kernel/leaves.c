@@ -21,8 +21,7 @@ ask(TestMirror *mirror, int singly, uint32 n, uint64 entries)
 
 /* ---- visibility ---- */
 
-static void
-dead_hints(void)
+TEST(dead_hints)
 {
 	TestShape	shape = test_plain_shape(5000);
 	TestMirror *mirror;
@@ -49,8 +48,7 @@ dead_hints(void)
 	test_mirror_free(mirror);
 }
 
-static void
-visibility_random(void)
+TEST(visibility_random)
 {
 	static const uint64 one_in[] = {2, 1000, 1};
 	TestShape	shape = test_plain_shape(6000);
@@ -115,8 +113,7 @@ random_exceptions(TestMirror *mirror, uint64 one_in)
 }
 
 /* Entries at exceptions count for nothing, others of trusted heap blocks count. */
-static void
-exceptions(void)
+TEST(exceptions)
 {
 	static const uint64 one_in[] = {1, 3, 100};
 	TestShape	shape = test_plain_shape(6000);
@@ -148,8 +145,7 @@ exceptions(void)
 }
 
 /* Blocks at or beyond heap_blocks are not all-visible, whatever the bits say. */
-static void
-heap_beyond_map(void)
+TEST(heap_beyond_map)
 {
 	TestShape	shape = test_plain_shape(5000);
 	TestMirror *mirror;
@@ -187,8 +183,7 @@ ask_with_bits_as_they_are(TestMirror *mirror, const GpbRangesSpec *spec, const v
 }
 
 /* The bits stay with the channel from one request to the next. */
-static void
-visibility_stays(void)
+TEST(visibility_stays)
 {
 	TestShape	shape = test_plain_shape(6000);
 	TestMirror *mirror = test_filled(&shape);
@@ -205,8 +200,7 @@ visibility_stays(void)
 }
 
 /* Nor do bits that another request left behind count. */
-static void
-visibility_begins_anew(void)
+TEST(visibility_begins_anew)
 {
 	TestShape	shape = test_plain_shape(6000);
 	TestMirror *mirror = test_filled(&shape);
@@ -230,35 +224,23 @@ visibility_begins_anew(void)
 
 /* ---- leaves that are not clean (rule M4) ---- */
 
-static void
-unclean_changed_bit(void)
+TEST(unclean_changed_bit)
 {
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror = test_filled(&shape);
-	TestIndex  *index = mirror->index;
-	uint32		i;
 
-	for (i = 0; i < index->nleaves; i++)
-	{
-		if (i != 0 && i != index->nleaves - 1 && !test_once_in(4))
-			continue;
-		index->leaf[i].unclean = true;
-		test_mark_changed(mirror, index->leaf[i].block);
-	}
+	test_change_leaf(mirror, 0);
+	test_change_leaf(mirror, mirror->index->nleaves - 1);
+	test_change_leaves(mirror, 4);
 	ask(mirror, 50, 150, 30);
 	test_ask_forms(mirror, 40, 1000);
-	for (i = 0; i < index->nleaves; i++)
-	{
-		index->leaf[i].unclean = true;
-		test_mark_changed(mirror, index->leaf[i].block);
-	}
+	test_change_leaves(mirror, 1);
 	ask(mirror, 10, 40, 500);
 	test_mirror_free(mirror);
 }
 
 /* A level-1 page's bit says nothing about its leaves. */
-static void
-changed_inner_page(void)
+TEST(changed_inner_page)
 {
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror = test_filled(&shape);
@@ -270,8 +252,7 @@ changed_inner_page(void)
 	test_mirror_free(mirror);
 }
 
-static void
-unclean_no_image(void)
+TEST(unclean_no_image)
 {
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror = test_mirror_create(&shape);
@@ -300,52 +281,32 @@ unclean_no_image(void)
 	test_mirror_free(mirror);
 }
 
-static void
-unclean_newer_image(void)
+TEST(unclean_newer_image)
 {
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror = test_filled(&shape);
-	TestIndex  *index = mirror->index;
-	uint32		i;
 
-	for (i = 0; i < index->nleaves; i++)
-	{
-		index->leaf[i].unclean = test_once_in(3);
-		if (index->leaf[i].unclean)
-			CHECK_OK(test_upload(mirror, &index->leaf[i].block, 1, mirror->epoch + 1));
-	}
+	test_newer_images(mirror);
 	ask(mirror, 20, 60, 300);
-	/* to a request of that epoch they are clean */
-	for (i = 0; i < index->nleaves; i++)
-		index->leaf[i].unclean = false;
-	mirror->epoch++;
+	test_next_epoch(mirror);
 	ask(mirror, 5, 20, 300);
 	test_mirror_free(mirror);
 }
 
 /* A split whose parent does not know: the image ends before the next separator. */
-static void
-unclean_unfinished_split(void)
+TEST(unclean_unfinished_split)
 {
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror = test_mirror_create(&shape);
 	TestIndex  *index = mirror->index;
-	uint32		i;
 
-	for (i = 0; i < index->nleaves; i++)
-	{
-		if (index->leaf[i].count < 2 || (i != index->nleaves - 1 && !test_once_in(4)))
-			continue;
-		index->leaf[i].unclean = true;
-		test_split_unfinished(index, i, index->spare);
-	}
+	test_split_leaves(index);
 	test_mirror_fill(mirror, true);
 	ask(mirror, 20, 60, 300);
 	test_mirror_free(mirror);
 }
 
-static void
-unclean_beyond_map(void)
+TEST(unclean_beyond_map)
 {
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror = test_filled(&shape);
@@ -402,8 +363,7 @@ damage(char *page)
 	}
 }
 
-static void
-unclean_damaged(void)
+TEST(unclean_damaged)
 {
 	TestShape	shape = test_small_leaves(7000);
 	TestMirror *mirror = test_mirror_create(&shape);
@@ -422,8 +382,7 @@ unclean_damaged(void)
 }
 
 /* Nothing is known of the tree: each range that is not empty is one piece. */
-static void
-no_inner_image(void)
+TEST(no_inner_image)
 {
 	TestShape	shape = test_plain_shape(1000);
 	TestMirror *mirror = test_mirror_create(&shape);
@@ -448,25 +407,3 @@ no_inner_image(void)
 	}
 	test_mirror_free(mirror);
 }
-
-/* ---- the list ---- */
-
-#define CASE(name) {#name, name}
-
-const TestCase test_leaves_cases[] = {
-	CASE(dead_hints),
-	CASE(visibility_random),
-	CASE(exceptions),
-	CASE(heap_beyond_map),
-	CASE(visibility_stays),
-	CASE(visibility_begins_anew),
-	CASE(unclean_changed_bit),
-	CASE(changed_inner_page),
-	CASE(unclean_no_image),
-	CASE(unclean_newer_image),
-	CASE(unclean_unfinished_split),
-	CASE(unclean_beyond_map),
-	CASE(unclean_damaged),
-	CASE(no_inner_image)
-};
-const int	test_nleaves_cases = sizeof(test_leaves_cases) / sizeof(test_leaves_cases[0]);

@@ -6,8 +6,8 @@
  * usage: kernel_test host|LIBRARY [seed [test...]]
  *
  * LIBRARY is the CUDA sources compiled with GPB_BENCH, for a GPU or for the emulated CUDA.
- * All tests run with each of its ways to read leaves (GpbLeafVariant), but for those of
- * sorts and of the tree, where no leaf is read.
+ * Tests run with each of its ways to read leaves (GpbLeafVariant), but for those that read no leaf,
+ * as of sorts and of the tree.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,6 +21,17 @@
 
 /* Of the emulated CUDA, else NULL */
 static void (*begin_emulated_test) (unsigned seed);
+
+/* All tests, those of a file together */
+static TestCase *first_case;
+static TestCase **next_case = &first_case;
+
+void
+test_register(TestCase *test)
+{
+	*next_case = test;
+	next_case = &test->next;
+}
 
 static const GpbDeviceApi *
 load_device(const char *name)
@@ -75,40 +86,15 @@ run_case(const TestCase *test, uint64 seed)
 }
 
 static void
-run_list(const TestCase *cases, int n, uint64 seed, char **chosen, int *passed, int *failed)
-{
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		if (is_chosen(cases[i].name, chosen))
-			++*(run_case(&cases[i], seed) ? passed : failed);
-	}
-}
-
-static void
 run_cases(const GpbDeviceApi *api, uint64 seed, char **chosen, int *passed, int *failed)
 {
+	const TestCase *test;
+
 	test_open(&test_device, api, 0);
-	run_list(test_contents_cases, test_ncontents_cases, seed, chosen, passed, failed);
-	run_list(test_programs_cases, test_nprograms_cases, seed, chosen, passed, failed);
-	run_list(test_leaves_cases, test_nleaves_cases, seed, chosen, passed, failed);
-	run_list(test_launches_cases, test_nlaunches_cases, seed, chosen, passed, failed);
-	run_list(test_memory_cases, test_nmemory_cases, seed, chosen, passed, failed);
-	run_list(test_wide_cases, test_nwide_cases, seed, chosen, passed, failed);
-	run_list(test_search_cases, test_nsearch_cases, seed, chosen, passed, failed);
-	/* programs are read in one way only */
-	if (test_variant == 0)
+	for (test = first_case; test != NULL; test = test->next)
 	{
-		run_list(test_program_cases, test_nprogram_cases, seed, chosen, passed, failed);
-		run_list(test_halves_cases, test_nhalves_cases, seed, chosen, passed, failed);
-	}
-	if (test_variant == 0)
-	{
-		run_list(test_sort_cases, test_nsort_cases, seed, chosen, passed, failed);
-		run_list(test_tree_cases, test_ntree_cases, seed, chosen, passed, failed);
-		run_list(test_ways_cases, test_nways_cases, seed, chosen, passed, failed);
-		run_list(test_failures_cases, test_nfailures_cases, seed, chosen, passed, failed);
+		if (is_chosen(test->name, chosen) && (test_variant == 0 || !test->once))
+			++*(run_case(test, seed) ? passed : failed);
 	}
 	test_close(&test_device);
 }

@@ -17,8 +17,7 @@ static const int one_float8[] = {GPB_KIND_FLOAT8};
 /* ---- refused ---- */
 
 /* What is not answered is refused, with a reason, and the channel goes on. */
-static void
-refused(void)
+TEST(refused)
 {
 	TestShape	shape = test_plain_shape(2000);
 	TestMirror *mirror;
@@ -47,8 +46,7 @@ refused(void)
 }
 
 /* Fetching beyond what there is is refused. */
-static void
-fetch_beyond(void)
+TEST(fetch_beyond)
 {
 	TestShape	shape = test_plain_shape(3000);
 	TestMirror *mirror = test_filled(&shape);
@@ -78,8 +76,7 @@ fetch_beyond(void)
 }
 
 /* More ranges than any memory holds: refused before they are read. */
-static void
-too_many_ranges(void)
+TEST(too_many_ranges)
 {
 	TestDevice	whole = test_device;
 	TestShape	shape = test_plain_shape(3000);
@@ -106,8 +103,7 @@ too_many_ranges(void)
 /* ---- limits ---- */
 
 /* An upload too large fails; the device goes on, and what was there stays. */
-static void
-memory_exhausted(void)
+TEST(memory_exhausted)
 {
 	TestDevice	whole = test_device;
 	TestShape	shape = test_plain_shape(20000);
@@ -146,8 +142,7 @@ memory_exhausted(void)
 }
 
 /* No memory for a list: the request fails whole. */
-static void
-memory_exhausted_by_list(void)
+TEST(memory_exhausted_by_list)
 {
 	TestDevice	whole = test_device;
 	int			kinds[GPB_MAX_INCLUDE];
@@ -176,8 +171,7 @@ memory_exhausted_by_list(void)
 	test_device = whole;
 }
 
-static void
-memory_accounted(void)
+TEST(memory_accounted)
 {
 	TestShape	shape = test_plain_shape(20000);
 	GpbDeviceInfo before;
@@ -250,8 +244,7 @@ ask_within_limit(const TestShape *shape, bool list)
  * Memory that runs out at each step of a request: it fails whole, and the device
  * goes on.  The limit grows until the request succeeds.
  */
-static void
-memory_limits(void)
+TEST(memory_limits)
 {
 	TestDevice	whole = test_device;
 	TestShape	shape = test_plain_shape(8000);
@@ -279,18 +272,3 @@ memory_limits(void)
 	}
 	test_device = whole;
 }
-
-/* ---- the list ---- */
-
-#define CASE(name) {#name, name}
-
-const TestCase test_memory_cases[] = {
-	CASE(refused),
-	CASE(fetch_beyond),
-	CASE(too_many_ranges),
-	CASE(memory_exhausted),
-	CASE(memory_exhausted_by_list),
-	CASE(memory_accounted),
-	CASE(memory_limits)
-};
-const int	test_nmemory_cases = sizeof(test_memory_cases) / sizeof(test_memory_cases[0]);

@@ -23,13 +23,7 @@ with_random_programs(int rounds, int nterms, int ngroups)
 		int			i;
 
 		if (test_once_in(3))
-		{
-			const TestIndex *index = mirror->index;
-			TestLeaf   *leaf = &index->leaf[test_below(index->nleaves)];
-
-			leaf->unclean = true;
-			test_mark_changed(mirror, leaf->block);
-		}
+			test_change_leaf(mirror, test_below(mirror->index->nleaves));
 		for (i = 0; i < 6; i++)
 		{
 			GpbRangesSpec spec = test_spec(mirror, 1);
@@ -49,27 +43,23 @@ with_random_programs(int rounds, int nterms, int ngroups)
 	}
 }
 
-static void
-program_random(void)
+TEST_ONCE(program_random)
 {
 	with_random_programs(25, 5, 0);
 }
 
-static void
-program_many_terms(void)
+TEST_ONCE(program_many_terms)
 {
 	with_random_programs(4, GPB_MAX_TERMS, 0);
 }
 
-static void
-program_random_groups(void)
+TEST_ONCE(program_random_groups)
 {
 	with_random_programs(25, 4, GPB_MAX_GROUP_SLOTS);
 }
 
 /* Each operator over odd values, a few entries at a time so that not all of them fault */
-static void
-program_each_operator(void)
+TEST_ONCE(program_each_operator)
 {
 	TestMirror *mirror = test_small_mirror(500, true);
 	TestMirror *small = test_small_mirror(500, false);
@@ -149,8 +139,7 @@ ask_division(TestMirror *mirror, bool filtered, bool guarded, bool seen)
 }
 
 /* A step faults for entries that are seen and not dropped, and unless its guard is not true. */
-static void
-program_division(void)
+TEST_ONCE(program_division)
 {
 	int			i;
 
@@ -185,8 +174,7 @@ wide_groups(const TestMirror *mirror)
 }
 
 /* So many groups of wide answers that the device's first room for them is too small; few again */
-static void
-program_many_groups(void)
+TEST_ONCE(program_many_groups)
 {
 	TestShape	shape = test_plain_shape(3000);
 	TestMirror *mirror;
@@ -219,8 +207,7 @@ used_memory(void)
  * Memory for the groups runs out at one step or the other: a request fails whole, and the next goes
  * on.
  */
-static void
-program_memory(void)
+TEST_ONCE(program_memory)
 {
 	TestDevice	whole = test_device;
 	TestShape	shape = test_plain_shape(2500);
@@ -263,8 +250,7 @@ program_memory(void)
 }
 
 /* Groups by few values with sums that shared memory has, some of it full: the first rows alone */
-static void
-program_shared_groups(void)
+TEST_ONCE(program_shared_groups)
 {
 	int			i;
 
@@ -312,8 +298,7 @@ column_value(int column, uint32 i)
  * Groups of a narrow column, and a sum of another or of the same: rows of all widths, fewer groups
  * and more than a block's table takes, NULLs, groups of each range.
  */
-static void
-program_column_groups(void)
+TEST_ONCE(program_column_groups)
 {
 	static const int kinds[] = {GPB_KIND_INT4, GPB_KIND_INT4, GPB_KIND_INT2, GPB_KIND_INT8};
 	static const uint32 values[] = {1, 2, 40, 1000, 0};
@@ -337,12 +322,7 @@ program_column_groups(void)
 		if (test_once_in(2))
 			test_random_visible(mirror, 10);
 		if (test_once_in(3))
-		{
-			TestLeaf   *leaf = &mirror->index->leaf[test_below(mirror->index->nleaves)];
-
-			leaf->unclean = true;
-			test_mark_changed(mirror, leaf->block);
-		}
+			test_change_leaf(mirror, test_below(mirror->index->nleaves));
 		spec = test_spec(mirror, 1);
 		test_begin(&builder, &spec);
 		if (term > 0)
@@ -406,8 +386,7 @@ grouped_float(int column, uint32 i)
 }
 
 /* Exact sums in groups: more of these, or wider answers, than a block has slots for, and fewer */
-static void
-program_float_groups(void)
+TEST_ONCE(program_float_groups)
 {
 	static const int kinds[] = {GPB_KIND_INT4, GPB_KIND_FLOAT8};
 	int			i;
@@ -447,8 +426,7 @@ program_float_groups(void)
 	}
 }
 
-static void
-program_lists(void)
+TEST_ONCE(program_lists)
 {
 	int			rounds = 25;
 
@@ -458,12 +436,7 @@ program_lists(void)
 		int			i;
 
 		if (test_once_in(3))
-		{
-			TestLeaf   *leaf = &mirror->index->leaf[test_below(mirror->index->nleaves)];
-
-			leaf->unclean = true;
-			test_mark_changed(mirror, leaf->block);
-		}
+			test_change_leaf(mirror, test_below(mirror->index->nleaves));
 		for (i = 0; i < 8; i++)
 		{
 			GpbRangesSpec spec = test_spec(mirror, 1);
@@ -480,8 +453,7 @@ program_lists(void)
 }
 
 /* A list longer than the device's first room for one; and one with a fault for each second entry */
-static void
-program_long_lists(void)
+TEST_ONCE(program_long_lists)
 {
 	TestMirror *mirror = test_small_mirror(test_emulated ? 20000 : 60000, false);
 	int			i;
@@ -512,8 +484,7 @@ program_long_lists(void)
 }
 
 /* A program at fault is refused, and the device goes on. */
-static void
-program_refused(void)
+TEST_ONCE(program_refused)
 {
 	TestMirror *mirror = test_small_mirror(100, false);
 	GpbRangesSpec spec = test_spec(mirror, 1);
@@ -580,15 +551,13 @@ key_columns_of(int key_width)
 	}
 }
 
-static void
-program_key_columns(void)
+TEST_ONCE(program_key_columns)
 {
 	key_columns_of(8);
 	key_columns_of(4);
 }
 
-static void
-program_wide_key_columns(void)
+TEST_ONCE(program_wide_key_columns)
 {
 	key_columns_of(16);
 }
@@ -597,8 +566,7 @@ program_wide_key_columns(void)
  * Programs, lists by programs and narrow groups over leaves that have nothing but keys, with many
  * entries to a key: half of these leaves have runs, some as many entries as a leaf can have.
  */
-static void
-program_runs(void)
+TEST_ONCE(program_runs)
 {
 	int			rounds = test_emulated ? 12 : 80;
 
@@ -623,23 +591,3 @@ program_runs(void)
 		test_mirror_free(mirror);
 	}
 }
-
-const TestCase test_program_cases[] = {
-	{"program_random", program_random},
-	{"program_many_terms", program_many_terms},
-	{"program_random_groups", program_random_groups},
-	{"program_each_operator", program_each_operator},
-	{"program_division", program_division},
-	{"program_many_groups", program_many_groups},
-	{"program_memory", program_memory},
-	{"program_shared_groups", program_shared_groups},
-	{"program_column_groups", program_column_groups},
-	{"program_float_groups", program_float_groups},
-	{"program_lists", program_lists},
-	{"program_long_lists", program_long_lists},
-	{"program_refused", program_refused},
-	{"program_key_columns", program_key_columns},
-	{"program_wide_key_columns", program_wide_key_columns},
-	{"program_runs", program_runs}
-};
-const int	test_nprogram_cases = sizeof(test_program_cases) / sizeof(test_program_cases[0]);

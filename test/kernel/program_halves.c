@@ -222,8 +222,7 @@ random_halves(GpbRangesSpec *spec, const TestIndex *index, int what)
 	}
 }
 
-static void
-halves_random(void)
+TEST_ONCE(halves_random)
 {
 	int			rounds = test_emulated ? 15 : 60;
 
@@ -235,12 +234,7 @@ halves_random(void)
 		int			i;
 
 		if (test_once_in(3))
-		{
-			TestLeaf   *leaf = &mirror->index->leaf[test_below(mirror->index->nleaves)];
-
-			leaf->unclean = true;
-			test_mark_changed(mirror, leaf->block);
-		}
+			test_change_leaf(mirror, test_below(mirror->index->nleaves));
 		for (i = 0; i < 6; i++)
 		{
 			GpbRangesSpec spec = test_spec(mirror, 1);
@@ -296,8 +290,7 @@ count_by_rank(const TestIndex *index, int column, int op, Rank rank)
 }
 
 /* The order of halves is that of the values, and each comparison of these is what it should be. */
-static void
-halves_order(void)
+TEST_ONCE(halves_order)
 {
 	int			rounds = test_emulated ? 20 : 100;
 
@@ -399,8 +392,7 @@ rank_of_halves(const int64 *half)
 }
 
 /* The sums of halves make that of the values, and their bounds are those of the values. */
-static void
-halves_totals(void)
+TEST_ONCE(halves_totals)
 {
 	int			rounds = test_emulated ? 20 : 100;
 
@@ -544,8 +536,7 @@ add_computed(TestBuilder *builder, const Computed *computed)
 }
 
 /* Sums of what is computed of values by their halves are those of the values. */
-static void
-halves_arithmetic(void)
+TEST_ONCE(halves_arithmetic)
 {
 	int			rounds = test_emulated ? 20 : 100;
 
@@ -631,8 +622,7 @@ count_values(const TestIndex *index, int column)
 }
 
 /* Groups by both halves are those by the values, and there may be two such values. */
-static void
-halves_groups(void)
+TEST_ONCE(halves_groups)
 {
 	int			rounds = test_emulated ? 20 : 100;
 
@@ -753,8 +743,7 @@ ask_bounds(TestMirror *mirror, bool in_groups)
 }
 
 /* Bounds that many threads move at the same time, in answers of few groups and in one answer */
-static void
-halves_contended(void)
+TEST_ONCE(halves_contended)
 {
 	static const int kinds[] = {GPB_KIND_INT4, GPB_KIND_INT128};
 	/* the last are more than have copies (group_rows.cuh) */
@@ -794,8 +783,7 @@ check_refused(TestMirror *mirror, const GpbRangesSpec *spec, const char *what)
 }
 
 /* Halves of what has none, more than there may be, and one that is not named; then as ever */
-static void
-halves_refused(void)
+TEST_ONCE(halves_refused)
 {
 	static const int kinds[] = {GPB_KIND_INT128, GPB_KIND_INT8};
 	GpbLayout	layout = test_layout(8, 0, 2, kinds);
@@ -837,14 +825,3 @@ halves_refused(void)
 	(void) test_ask_program(mirror, &good, &test_whole);
 	test_mirror_free(mirror);
 }
-
-const TestCase test_halves_cases[] = {
-	{"halves_random", halves_random},
-	{"halves_order", halves_order},
-	{"halves_totals", halves_totals},
-	{"halves_arithmetic", halves_arithmetic},
-	{"halves_groups", halves_groups},
-	{"halves_contended", halves_contended},
-	{"halves_refused", halves_refused}
-};
-const int	test_nhalves_cases = sizeof(test_halves_cases) / sizeof(test_halves_cases[0]);

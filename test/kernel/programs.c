@@ -406,8 +406,7 @@ ask_all(TestMirror *mirror, const GpbProgram *program)
 /* ---- cases ---- */
 
 /* Every operator, of operands that fit it, into a sum and a filter */
-static void
-program_operators(void)
+TEST(program_operators)
 {
 	TestMirror *mirror = program_mirror(test_emulated ? 1500 : 6000, 6, 0);
 	int			op;
@@ -482,8 +481,7 @@ program_operators(void)
 }
 
 /* Filters that let all, some, one and no entry through, one after another */
-static void
-program_filters(void)
+TEST(program_filters)
 {
 	static const int64 limits[] = {-1000, -90, 0, 99, 1000};
 	TestMirror *mirror = program_mirror(test_emulated ? 3000 : 20000, 0, 0);
@@ -509,8 +507,7 @@ program_filters(void)
 }
 
 /* Terms of every column, each want alone and all together, with and without filters, with NULLs */
-static void
-program_wants(void)
+TEST(program_wants)
 {
 	static const int kinds[] = {GPB_KIND_INT8, GPB_KIND_INT4, GPB_KIND_INT8, GPB_KIND_FLOAT8,
 		GPB_KIND_INT2};
@@ -541,8 +538,7 @@ program_wants(void)
 }
 
 /* Groups few and many, of one value and of four, with NULLs, with float sums */
-static void
-program_groups(void)
+TEST(program_groups)
 {
 	static const int64 moduli[] = {1, 7, 100, 1500};
 	int			round;
@@ -576,8 +572,7 @@ program_groups(void)
 }
 
 /* All entries in one group; each in a group of its own; no term at all */
-static void
-program_distinct(void)
+TEST(program_distinct)
 {
 	TestMirror *mirror = program_mirror(test_emulated ? 2000 : 12000, 0, 0);
 	GpbProgram	program;
@@ -597,8 +592,7 @@ program_distinct(void)
  * A division by zero for few entries or one: none, if a filter or a guard stands before; none by
  * entries that the heap must decide about.
  */
-static void
-program_faults(void)
+TEST(program_faults)
 {
 	TestMirror *mirror = program_mirror(test_emulated ? 1500 : 9000, 3, 0);
 	int			round;
@@ -632,8 +626,7 @@ program_faults(void)
 }
 
 /* As many steps, constants, terms and groups as there may be */
-static void
-program_longest(void)
+TEST(program_longest)
 {
 	TestMirror *mirror = program_mirror(test_emulated ? 1000 : 5000, 7, GPB_LAYOUT_NULLS_FIRST);
 	GpbProgram	program;
@@ -679,8 +672,7 @@ program_longest(void)
 }
 
 /* Leaves that are not clean, some or all: their entries are left out of answers and groups. */
-static void
-program_unclean(void)
+TEST(program_unclean)
 {
 	TestMirror *mirror = program_mirror(test_emulated ? 2500 : 10000, 8, 0);
 	GpbProgram	program;
@@ -690,15 +682,8 @@ program_unclean(void)
 	add_term(&program, INT4, GPB_KIND_INT4, WANT_INTEGER, GPB_NO_SLOT);
 	for (round = 0; round < 4; round++)
 	{
-		uint32		i;
 
-		for (i = 0; i < mirror->index->nleaves; i++)
-		{
-			if (!test_once_in(4))
-				continue;
-			test_mark_changed(mirror, mirror->index->leaf[i].block);
-			mirror->index->leaf[i].unclean = true;
-		}
+		test_change_leaves(mirror, 4);
 		program.ngroups = (uint8) (round % 2);
 		program.group[0] = INT2;
 		ask_all(mirror, &program);
@@ -707,8 +692,7 @@ program_unclean(void)
 }
 
 /* Several requests with programs on channels at once, finished in another order */
-static void
-program_channels(void)
+TEST(program_channels)
 {
 	TestMirror *mirror = program_mirror(test_emulated ? 1500 : 8000, 5, 0);
 	GpbRangesSpec spec[4];
@@ -766,8 +750,7 @@ long_program(GpbProgram *program, uint32 n, bool grouped)
 }
 
 /* Long tables of one request, of requests in flight at once, and of one that is abandoned */
-static void
-program_long_tables(void)
+TEST(program_long_tables)
 {
 	TestMirror *mirror = program_mirror(test_emulated ? 1500 : 8000, 5, 0);
 	GpbRangesSpec spec[5];
@@ -792,17 +775,3 @@ program_long_tables(void)
 		free(words[i]);
 	test_mirror_free(mirror);
 }
-
-const TestCase test_programs_cases[] = {
-	CASE(program_operators),
-	CASE(program_filters),
-	CASE(program_wants),
-	CASE(program_groups),
-	CASE(program_distinct),
-	CASE(program_faults),
-	CASE(program_longest),
-	CASE(program_unclean),
-	CASE(program_channels),
-	CASE(program_long_tables),
-};
-const int	test_nprograms_cases = sizeof(test_programs_cases) / sizeof(test_programs_cases[0]);

@@ -86,8 +86,7 @@ search_shape_all(const TestShape *shape, uint32 n)
 
 /* ---- the tests ---- */
 
-static void
-search_key_orders(void)
+TEST(search_key_orders)
 {
 	TestShape	shape = search_shape(6000);
 	TestMirror *mirror = search_mirror(&shape);
@@ -104,8 +103,7 @@ search_key_orders(void)
 }
 
 /* Each width, ascending and descending, NULLs at either end */
-static void
-search_layouts(void)
+TEST(search_layouts)
 {
 	TestShape	shape = search_shape(4000);
 	int			key_width;
@@ -122,8 +120,7 @@ search_layouts(void)
 	}
 }
 
-static void
-search_large_batch(void)
+TEST(search_large_batch)
 {
 	TestShape	shape = search_shape(60000);
 	int			key_width;
@@ -150,8 +147,7 @@ search_large_batch(void)
  * Positions of keys that the device has sorted as far as serves it, which it does with many keys:
  * those outside of all separators, too
  */
-static void
-search_sorted_positions(void)
+TEST(search_sorted_positions)
 {
 	GpbChooseSorting choose = NULL;
 	TestShape	shape = search_shape(3000);
@@ -228,8 +224,7 @@ search_leaves(TestMirror *mirror, uint32 *keys, uint32 *leaves, uint32 n)
  * A small batch of the same keys says what to expect.  Two leaves are as few comparisons a key as tell
  * right from wrong: this is about the number of keys.
  */
-static void
-search_most_keys(void)
+TEST(search_most_keys)
 {
 	TestShape	shape = search_shape(80);
 	TestMirror *mirror;
@@ -263,8 +258,7 @@ search_most_keys(void)
 	test_mirror_free(mirror);
 }
 
-static void
-search_few_keys(void)
+TEST(search_few_keys)
 {
 	TestShape	shape = search_shape(2000);
 	TestMirror *mirror = search_mirror(&shape);
@@ -275,8 +269,7 @@ search_few_keys(void)
 	test_mirror_free(mirror);
 }
 
-static void
-search_pieces(void)
+TEST(search_pieces)
 {
 	TestShape	shape = search_shape(5000);
 	TestMirror *mirror = search_mirror(&shape);
@@ -304,8 +297,7 @@ search_pieces(void)
 }
 
 /* An empty root leaf, then a few entries on one */
-static void
-search_one_leaf(void)
+TEST(search_one_leaf)
 {
 	TestShape	shape = search_shape(0);
 
@@ -315,8 +307,7 @@ search_one_leaf(void)
 }
 
 /* One key on all leaves, then a few keys that begin anywhere on a leaf */
-static void
-search_duplicates(void)
+TEST(search_duplicates)
 {
 	TestShape	shape = search_shape(3000);
 
@@ -325,8 +316,7 @@ search_duplicates(void)
 }
 
 /* Leaves emptied by VACUUM lie between a separator and the key's first occurrence */
-static void
-search_empty_leaves(void)
+TEST(search_empty_leaves)
 {
 	TestShape	shape = search_shape(4000);
 
@@ -339,72 +329,45 @@ search_empty_leaves(void)
 	search_shape_all(&shape, 500);
 }
 
-static void
-search_unclean_changed(void)
+TEST(search_unclean_changed)
 {
 	TestShape	shape = search_shape(4000);
 	TestMirror *mirror;
-	uint32		i;
 
 	shape.distinct_keys = 300;
 	shape.empty_leaves = 10;
 	mirror = search_mirror(&shape);
-	for (i = 0; i < mirror->index->nleaves; i++)
-	{
-		if (!test_once_in(4))
-			continue;
-		mirror->index->leaf[i].unclean = true;
-		test_mark_changed(mirror, mirror->index->leaf[i].block);
-	}
+	test_change_leaves(mirror, 4);
 	search_all(mirror, 1000);
 	test_mirror_free(mirror);
 }
 
-static void
-search_unclean_newer(void)
+TEST(search_unclean_newer)
 {
 	TestShape	shape = search_shape(4000);
 	TestMirror *mirror = search_mirror(&shape);
-	TestIndex  *index = mirror->index;
-	uint32		i;
 
-	for (i = 0; i < index->nleaves; i++)
-	{
-		index->leaf[i].unclean = test_once_in(3);
-		if (index->leaf[i].unclean)
-			CHECK_OK(test_upload(mirror, &index->leaf[i].block, 1, mirror->epoch + 1));
-	}
+	test_newer_images(mirror);
 	search_all(mirror, 1000);
-	for (i = 0; i < index->nleaves; i++)
-		index->leaf[i].unclean = false;
-	mirror->epoch++;			/* to a request of that epoch they are clean */
+	test_next_epoch(mirror);
 	search_all(mirror, 1000);
 	test_mirror_free(mirror);
 }
 
-static void
-search_unclean_split(void)
+TEST(search_unclean_split)
 {
 	TestShape	shape = search_shape(4000);
 	TestMirror *mirror = test_mirror_create(&shape);
 	TestIndex  *index = mirror->index;
-	uint32		i;
 
-	for (i = 0; i < index->nleaves; i++)
-	{
-		if (index->leaf[i].count < 2 || (i != index->nleaves - 1 && !test_once_in(4)))
-			continue;
-		index->leaf[i].unclean = true;
-		test_split_unfinished(index, i, index->spare);
-	}
+	test_split_leaves(index);
 	test_mirror_fill(mirror, true);
 	search_all(mirror, 1000);
 	test_mirror_free(mirror);
 }
 
 /* Blocks that the map does not cover, and leaves without an image */
-static void
-search_unclean_unknown(void)
+TEST(search_unclean_unknown)
 {
 	TestShape	shape = search_shape(3000);
 	TestMirror *mirror = test_mirror_create(&shape);
@@ -424,8 +387,7 @@ search_unclean_unknown(void)
 	test_mirror_free(mirror);
 }
 
-static void
-search_no_inner_image(void)
+TEST(search_no_inner_image)
 {
 	TestShape	shape = search_shape(1000);
 	TestMirror *mirror = test_mirror_create(&shape);
@@ -442,8 +404,7 @@ search_no_inner_image(void)
 }
 
 /* What is uploaded after the launch is not seen by it, however far it has come. */
-static void
-search_upload_after_launch(void)
+TEST(search_upload_after_launch)
 {
 	TestShape	shape = search_shape(20000);
 	TestMirror *mirror = search_mirror(&shape);
@@ -469,8 +430,7 @@ search_upload_after_launch(void)
 }
 
 /* Another inner image after the launch is not seen by it. */
-static void
-search_inner_after_launch(void)
+TEST(search_inner_after_launch)
 {
 	TestShape	shape = search_shape(20000);
 	TestMirror *mirror = search_mirror(&shape);
@@ -494,8 +454,7 @@ search_inner_after_launch(void)
 	test_mirror_free(mirror);
 }
 
-static void
-search_destroy_in_flight(void)
+TEST(search_destroy_in_flight)
 {
 	TestShape	shape = search_shape(20000);
 	TestMirror *mirror = search_mirror(&shape);
@@ -515,8 +474,7 @@ search_destroy_in_flight(void)
 }
 
 /* Searches and requests of ranges on many channels, finished in another order than launched */
-static void
-search_channels(void)
+TEST(search_channels)
 {
 	TestShape	shape = search_shape(8000);
 	TestMirror *mirror = search_mirror(&shape);
@@ -542,8 +500,7 @@ search_channels(void)
 }
 
 /* A search, or a request of ranges, that nobody waits for ends when the other is launched. */
-static void
-search_abandoned(void)
+TEST(search_abandoned)
 {
 	TestShape	shape = search_shape(8000);
 	TestMirror *mirror = search_mirror(&shape);
@@ -579,8 +536,7 @@ search_abandoned(void)
 }
 
 /* Poll alone brings a batch to its end, a bounded part at a time. */
-static void
-search_polled(void)
+TEST(search_polled)
 {
 	TestShape	shape = search_shape(8000);
 	TestMirror *mirror = search_mirror(&shape);
@@ -606,8 +562,7 @@ search_polled(void)
 }
 
 /* A batch too large fails, at its launch or its finish; the device goes on. */
-static void
-search_memory(void)
+TEST(search_memory)
 {
 	TestDevice	whole = test_device;
 	TestShape	shape = search_shape(3000);
@@ -636,8 +591,7 @@ search_memory(void)
 	test_device = whole;
 }
 
-static void
-search_random_everything(void)
+TEST(search_random_everything)
 {
 	int			round;
 
@@ -645,7 +599,6 @@ search_random_everything(void)
 	{
 		TestShape	shape = search_shape(1 + (uint32) test_below(12000));
 		TestMirror *mirror;
-		uint32		i;
 
 		shape.layout = test_layout(4 << test_below(3), (int) test_below(4), 0, NULL);
 		shape.leaf_entries = (uint32) test_below(400);
@@ -654,45 +607,8 @@ search_random_everything(void)
 		shape.null_keys = (uint32) test_below(10);
 		shape.empty_leaves = (uint32) test_below(10);
 		mirror = search_mirror(&shape);
-		for (i = 0; i < mirror->index->nleaves; i++)
-		{
-			if (!test_once_in(20))
-				continue;
-			mirror->index->leaf[i].unclean = true;
-			test_mark_changed(mirror, mirror->index->leaf[i].block);
-		}
+		test_change_leaves(mirror, 20);
 		search_all(mirror, 1 + (uint32) test_below(2000));
 		test_mirror_free(mirror);
 	}
 }
-
-/* ---- the list ---- */
-
-#define CASE(name) {#name, name}
-
-const TestCase test_search_cases[] = {
-	CASE(search_key_orders),
-	CASE(search_layouts),
-	CASE(search_large_batch),
-	CASE(search_sorted_positions),
-	CASE(search_most_keys),
-	CASE(search_few_keys),
-	CASE(search_pieces),
-	CASE(search_one_leaf),
-	CASE(search_duplicates),
-	CASE(search_empty_leaves),
-	CASE(search_unclean_changed),
-	CASE(search_unclean_newer),
-	CASE(search_unclean_split),
-	CASE(search_unclean_unknown),
-	CASE(search_no_inner_image),
-	CASE(search_upload_after_launch),
-	CASE(search_inner_after_launch),
-	CASE(search_destroy_in_flight),
-	CASE(search_channels),
-	CASE(search_abandoned),
-	CASE(search_polled),
-	CASE(search_memory),
-	CASE(search_random_everything)
-};
-const int	test_nsearch_cases = sizeof(test_search_cases) / sizeof(test_search_cases[0]);

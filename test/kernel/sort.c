@@ -336,8 +336,7 @@ static const Draws few_draws = {DRAW_FEW, DRAW_FEW, DRAW_FEW};
 /* ---- the tests ---- */
 
 /* Keys and ties of all kinds, in one piece and in a few */
-static void
-sort_keys(void)
+TEST_ONCE(sort_keys)
 {
 	int			w;
 
@@ -363,8 +362,7 @@ sort_keys(void)
 }
 
 /* Rows of every width, up to the widest that there may be */
-static void
-sort_widths(void)
+TEST_ONCE(sort_widths)
 {
 	int			row;
 	int			w;
@@ -385,8 +383,7 @@ sort_widths(void)
 }
 
 /* Numbers of records about the sizes of what devices do at a time, in one piece and in two */
-static void
-sort_sizes(void)
+TEST_ONCE(sort_sizes)
 {
 	static const uint32 sizes[] = {
 		1, 2, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 4095, 4096, 4097, 65535, 65536, 65537
@@ -409,8 +406,7 @@ sort_sizes(void)
 }
 
 /* Pieces of the most records that there may be */
-static void
-sort_large_pieces(void)
+TEST_ONCE(sort_large_pieces)
 {
 	static const Draws draws = {DRAW_MIDDLE, DRAW_ANY, DRAW_ANY};
 	uint32		most = test_emulated ? 100000 : GPB_SORT_PIECE;
@@ -426,8 +422,7 @@ sort_large_pieces(void)
 }
 
 /* Many pieces: as they come, falling and rising in size, and each as long as all before it */
-static void
-sort_pieces(void)
+TEST_ONCE(sort_pieces)
 {
 	static const Draws draws[] = {
 		{DRAW_ANY, DRAW_ANY, DRAW_ANY}, {DRAW_FEW, DRAW_EQUAL, DRAW_FEW},
@@ -461,8 +456,7 @@ sort_pieces(void)
 }
 
 /* There may be more records than were expected, and fewer. */
-static void
-sort_expectations(void)
+TEST_ONCE(sort_expectations)
 {
 	static const uint64 expected[] = {0, 1, 2000, 4999, 5000, 5001, 50000};
 	int			i;
@@ -479,8 +473,7 @@ sort_expectations(void)
 }
 
 /* Any part of the records is read, at any place, and as often as one likes. */
-static void
-sort_slices(void)
+TEST_ONCE(sort_slices)
 {
 	Sort	   *sort = begin(any_channel(), 8, 12, 6000, 6000);
 	int			i;
@@ -510,8 +503,7 @@ sort_slices(void)
  * Sorts on many channels do not disturb each other, nor searches and ranges on others, nor those
  * that their own channels are asked for between two launches.
  */
-static void
-sort_side_by_side(void)
+TEST_ONCE(sort_side_by_side)
 {
 	TestShape	shape = test_plain_shape(3000);
 	TestMirror *mirror = test_filled(&shape);
@@ -559,8 +551,7 @@ sort_side_by_side(void)
 }
 
 /* A sort that is begun replaces the one before, whatever that one was doing. */
-static void
-sort_anew(void)
+TEST_ONCE(sort_anew)
 {
 	uint64		before = memory_used();
 	int			turn;
@@ -591,8 +582,7 @@ sort_anew(void)
 }
 
 /* A sort may end while something is in flight, which does not write later. */
-static void
-sort_end_in_flight(void)
+TEST_ONCE(sort_end_in_flight)
 {
 	TestShape	shape = test_plain_shape(1000);
 	TestMirror *mirror = test_filled(&shape);
@@ -627,8 +617,7 @@ sort_end_in_flight(void)
 }
 
 /* Polling alone brings a launch to its end; a device without threads does a bounded part each time. */
-static void
-sort_polled(void)
+TEST_ONCE(sort_polled)
 {
 	uint32		n = test_emulated ? 3000 : 300000;
 	Sort	   *sort = begin(7, GPB_WIDE_KEY, 8, 2 * n, n);
@@ -666,8 +655,7 @@ sort_polled(void)
 	} while (0)
 
 /* What is no sort is refused. */
-static void
-sort_no_format(void)
+TEST_ONCE(sort_no_format)
 {
 	static const GpbSortFormat formats[] = {
 		{0, 16}, {2, 16}, {12, 24}, {32, 48}, {8, 12}, {8, 8}, {8, 0}, {8, 18}, {8, 17},
@@ -693,8 +681,7 @@ sort_no_format(void)
 }
 
 /* What a sort has not is not read, which does it no harm. */
-static void
-sort_read_beyond(void)
+TEST_ONCE(sort_read_beyond)
 {
 	Sort	   *sort = begin(5, 8, 8, 1000, 1000);
 
@@ -718,8 +705,7 @@ sort_read_beyond(void)
 }
 
 /* An addition that is refused is the sort's last, which can only be ended. */
-static void
-sort_add_refused(void)
+TEST_ONCE(sort_add_refused)
 {
 	char	   *records = calloc(GPB_SORT_PIECE + 1, 12);
 	int			why;
@@ -747,8 +733,7 @@ sort_add_refused(void)
 }
 
 /* Without memory a sort is refused, sooner or later; the device, its mirrors and others go on. */
-static void
-sort_without_memory(void)
+TEST_ONCE(sort_without_memory)
 {
 	static const uint64 limit = (uint64) 24 << 20;
 	static const uint64 expected[] = {1000000, 0, 3000, 40000};
@@ -798,8 +783,7 @@ sort_without_memory(void)
 }
 
 /* The memory of a sort is the device's again when it ends. */
-static void
-sort_memory_returned(void)
+TEST_ONCE(sort_memory_returned)
 {
 	uint64		before = memory_used();
 	int			turn;
@@ -819,27 +803,3 @@ sort_memory_returned(void)
 		CHECK(memory_used() == before, "%lu bytes used, %lu before", memory_used(), before);
 	}
 }
-
-/* ---- the list ---- */
-
-#define CASE(name) {#name, name}
-
-const TestCase test_sort_cases[] = {
-	CASE(sort_keys),
-	CASE(sort_widths),
-	CASE(sort_sizes),
-	CASE(sort_large_pieces),
-	CASE(sort_pieces),
-	CASE(sort_expectations),
-	CASE(sort_slices),
-	CASE(sort_side_by_side),
-	CASE(sort_anew),
-	CASE(sort_end_in_flight),
-	CASE(sort_polled),
-	CASE(sort_no_format),
-	CASE(sort_read_beyond),
-	CASE(sort_add_refused),
-	CASE(sort_without_memory),
-	CASE(sort_memory_returned)
-};
-const int	test_nsort_cases = sizeof(test_sort_cases) / sizeof(test_sort_cases[0]);

@@ -220,8 +220,7 @@ refresh_randomly(int width, TestKeySpread spread, int rounds)
 
 /* ---- the tests ---- */
 
-static void
-tree_refresh(void)
+TEST_ONCE(tree_refresh)
 {
 	const int  *width;
 	int			spread;
@@ -232,8 +231,7 @@ tree_refresh(void)
 }
 
 /* One page at a time, so that what is not written again must have been right */
-static void
-tree_one_change(void)
+TEST_ONCE(tree_one_change)
 {
 	const int  *width;
 
@@ -265,8 +263,7 @@ tree_one_change(void)
 }
 
 /* The number of separators passes each power of the fanout, by one page that grows. */
-static void
-tree_levels(void)
+TEST_ONCE(tree_levels)
 {
 	const int  *width;
 
@@ -300,8 +297,7 @@ tree_levels(void)
 }
 
 /* One leaf, a few pages, many, few, one leaf */
-static void
-tree_grows_and_shrinks(void)
+TEST_ONCE(tree_grows_and_shrinks)
 {
 	static const uint32 totals[] = {0, 0, 1, 3, 0, 100, 5000, 20, 3000, 0, 9000, 1, 0};
 	const int  *width;
@@ -321,8 +317,7 @@ tree_grows_and_shrinks(void)
 }
 
 /* Refused: the old tree stays. */
-static void
-tree_refuses(void)
+TEST_ONCE(tree_refuses)
 {
 	TestTree   *tree = test_tree_create(8, TEST_SPREAD_WHOLE);
 	uint32		blocks[2] = {5, TEST_INNER_PAGES * 2};
@@ -442,8 +437,7 @@ exhaust_memory(int width, uint64 spare)
 	return failures;
 }
 
-static void
-tree_memory(void)
+TEST_ONCE(tree_memory)
 {
 	static const uint64 spare[] = {20000, 60000, 200000, 500000};
 	const int  *width;
@@ -460,8 +454,7 @@ tree_memory(void)
 }
 
 /* No memory for the first tree at all */
-static void
-tree_memory_at_first(void)
+TEST_ONCE(tree_memory_at_first)
 {
 	TestDevice	whole = test_device;
 	GpbDeviceInfo info;
@@ -490,18 +483,3 @@ tree_memory_at_first(void)
 	test_close(&test_device);
 	test_device = whole;
 }
-
-/* ---- the list ---- */
-
-#define CASE(name) {#name, name}
-
-const TestCase test_tree_cases[] = {
-	CASE(tree_refresh),
-	CASE(tree_one_change),
-	CASE(tree_levels),
-	CASE(tree_grows_and_shrinks),
-	CASE(tree_refuses),
-	CASE(tree_memory),
-	CASE(tree_memory_at_first)
-};
-const int	test_ntree_cases = sizeof(test_tree_cases) / sizeof(test_tree_cases[0]);

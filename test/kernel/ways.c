@@ -292,8 +292,7 @@ search_orders(TestTree *tree)
 	}
 }
 
-static void
-ways_orders(void)
+TEST_ONCE(ways_orders)
 {
 	if (test_library != NULL)
 		with_trees(search_orders);
@@ -323,8 +322,7 @@ search_bits(TestTree *tree)
 	free(keys);
 }
 
-static void
-ways_bits(void)
+TEST_ONCE(ways_bits)
 {
 	if (test_library != NULL)
 		with_trees(search_bits);
@@ -352,8 +350,7 @@ search_groups(TestTree *tree)
 	free(keys);
 }
 
-static void
-ways_groups(void)
+TEST_ONCE(ways_groups)
 {
 	if (test_library != NULL)
 		with_trees(search_groups);
@@ -405,8 +402,7 @@ search_large(int width, uint32 separators, uint32 n, QuerySet set, int sorting, 
 }
 
 /* Keys in order already are not sorted, others are. */
-static void
-ways_look_at_order(void)
+TEST_ONCE(ways_look_at_order)
 {
 	if (test_library == NULL)
 		return;
@@ -414,8 +410,7 @@ ways_look_at_order(void)
 	search_large(16, 20000, SORT_KEYS + 77, QUERY_ASCENDING, 0, false);
 }
 
-static void
-ways_windows(void)
+TEST_ONCE(ways_windows)
 {
 	if (test_library != NULL)
 		search_large(4, 3000, SCATTERED_KEYS + 12345, QUERY_WHOLE, 2, true);
@@ -501,8 +496,7 @@ search_damaged(TestTree *tree)
 	search_bits(tree);
 }
 
-static void
-ways_damaged(void)
+TEST_ONCE(ways_damaged)
 {
 	if (test_library != NULL)
 		with_trees(search_damaged);
@@ -649,8 +643,7 @@ batch_tree(int width)
 	return tree;
 }
 
-static void
-chunks_sizes(void)
+TEST_ONCE(chunks_sizes)
 {
 	static const uint32 chunk[] = {1, 37, 500, 0};
 	const int  *width;
@@ -671,8 +664,7 @@ chunks_sizes(void)
 }
 
 /* Two channels at once, each with all its pipelines, and one that sorts */
-static void
-chunks_channels(void)
+TEST_ONCE(chunks_channels)
 {
 	const int  *width;
 	int			round;
@@ -702,8 +694,7 @@ chunks_channels(void)
 }
 
 /* What is written after a launch is not seen by it, and by a later one it is (rule M3). */
-static void
-chunks_refresh_in_flight(void)
+TEST_ONCE(chunks_refresh_in_flight)
 {
 	const int  *width;
 	int			round;
@@ -741,8 +732,7 @@ chunks_refresh_in_flight(void)
 	choose_chunk(0);
 }
 
-static void
-chunks_destroy_in_flight(void)
+TEST_ONCE(chunks_destroy_in_flight)
 {
 	const int  *width;
 
@@ -763,21 +753,3 @@ chunks_destroy_in_flight(void)
 	}
 	choose_chunk(0);
 }
-
-/* ---- the list ---- */
-
-#define CASE(name) {#name, name}
-
-const TestCase test_ways_cases[] = {
-	CASE(ways_orders),
-	CASE(ways_bits),
-	CASE(ways_groups),
-	CASE(ways_look_at_order),
-	CASE(ways_windows),
-	CASE(ways_damaged),
-	CASE(chunks_sizes),
-	CASE(chunks_channels),
-	CASE(chunks_refresh_in_flight),
-	CASE(chunks_destroy_in_flight)
-};
-const int	test_nways_cases = sizeof(test_ways_cases) / sizeof(test_ways_cases[0]);

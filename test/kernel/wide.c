@@ -34,8 +34,7 @@ wide_shape(uint32 nentries)
 	return shape;
 }
 
-static void
-wide_forms(void)
+TEST(wide_forms)
 {
 	int			rounds = test_emulated ? 8 : 30;
 
@@ -107,8 +106,7 @@ break_some_leaves(TestMirror *mirror)
 	}
 }
 
-static void
-wide_unclean(void)
+TEST(wide_unclean)
 {
 	int			rounds = test_emulated ? 4 : 15;
 
@@ -127,8 +125,7 @@ wide_unclean(void)
 }
 
 /* A split whose parent does not know, and then the image of before. */
-static void
-wide_split(void)
+TEST(wide_split)
 {
 	TestShape	shape = wide_shape(3000);
 	TestMirror *mirror;
@@ -158,8 +155,7 @@ wide_split(void)
 }
 
 /* Each bound and order of searches, with positions and without, some leaves not clean */
-static void
-wide_searches(void)
+TEST(wide_searches)
 {
 	int			rounds = test_emulated ? 4 : 15;
 
@@ -185,11 +181,3 @@ wide_searches(void)
 		test_mirror_free(mirror);
 	}
 }
-
-const TestCase test_wide_cases[] = {
-	{"wide_forms", wide_forms},
-	{"wide_unclean", wide_unclean},
-	{"wide_split", wide_split},
-	{"wide_searches", wide_searches}
-};
-const int	test_nwide_cases = sizeof(test_wide_cases) / sizeof(test_wide_cases[0]);

@@ -1,7 +1,5 @@
 # A crash under insert load loses no entry and leaves a sound index.
 use Time::HiRes qw(sleep);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $rounds = 3;

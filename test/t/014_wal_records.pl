@@ -1,6 +1,4 @@
 # Every kind of WAL record is written where it should be, and says what it is.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', settings => <<'CONF');

@@ -1,7 +1,5 @@
 # A streaming standby replays every change to identical pages (wal_consistency_checking), answers
 # aggregates through its own mirror while it replays, and goes on after promotion.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $primary = gpb_node(
@@ -13,11 +11,7 @@ $primary->safe_psql('postgres', <<'SQL');
 CREATE TABLE t (k bigint, v int, d float8, note int);
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
 SQL
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "hot_standby_feedback = on\n");
-$standby->start;
+my $standby = gpb_standby($primary, settings => "hot_standby_feedback = on\n");
 
 # The standby's aggregate equals its own sequential scan and the primary's answer.
 sub same_answers

@@ -2,8 +2,6 @@
 # primary's horizon still sees those rows, by the mirror, the CPU engine, batches and a scan.
 #
 # Guards: ignore_dead_hints (rule M4); the scan's test for a transaction that began in recovery.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $primary = gpb_node('primary', only_queries_refresh => 1, allows_streaming => 1, settings => "autovacuum = off\n");
@@ -14,14 +12,10 @@ CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
 INSERT INTO t SELECT i, 1, i FROM generate_series(1, 100) i;
 SQL
 $primary->safe_psql('postgres', 'VACUUM ANALYZE t');
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', <<'CONF');
+my $standby = gpb_standby($primary, settings => <<'CONF');
 hot_standby_feedback = off
 max_standby_streaming_delay = -1
 CONF
-$standby->start;
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 gpb_wait_for_service($standby);
 

@@ -4,22 +4,16 @@
 # row's page all-visible and return deleted rows.
 #
 # Guards: the record at the end of VACUUM's pass over an index.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $primary = gpb_node('primary', allows_streaming => 1, settings => "autovacuum = off\n");
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', <<'CONF');
+my $standby = gpb_standby($primary, settings => <<'CONF');
 hot_standby_feedback = off
 max_standby_streaming_delay = -1
 gpubtree.enable_aggregate = off
 enable_seqscan = off
 enable_bitmapscan = off
 CONF
-$standby->start;
 
 # An index-only scan on the standby stands on the only leaf; then $move takes the entries of rows
 # deleted before from that leaf, and VACUUM comes.

@@ -4,8 +4,6 @@
 #
 # Guards: who built the index, in the metapage (build.c, set_builder() in vacuum.c, NEW_ROOT);
 # gpb_may_lack_rows(); leave_out_indexes(); gpb_require_snapshot() in scans and nodes.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my @built = qw(created created_beside reindexed reindexed_beside);
@@ -72,15 +70,11 @@ END \$\$;
 SQL
 }
 $primary->safe_psql('postgres', 'VACUUM ANALYZE');
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', <<'CONF');
+my $standby = gpb_standby($primary, settings => <<'CONF');
 hot_standby_feedback = off
 max_standby_streaming_delay = -1
 enable_seqscan = off
 CONF
-$standby->start;
 $primary->wait_for_catchup($standby);
 gpb_wait_for_service($standby);
 

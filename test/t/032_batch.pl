@@ -5,10 +5,7 @@
 # Guards: the walk's active ranges, portions and full lists; rule M7 for leaves that were split
 # since; rules M4 to M6 for the device's chunks and what they leave over.
 #
-# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_TRANSACTIONS	number of transactions of each client beside writers (default 100)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeLimits;
 
@@ -138,8 +135,7 @@ $node->safe_psql('postgres', 'VACUUM t');
 my $expected = $node->safe_psql('postgres',
 	"SELECT count(*), sum(v) FROM t WHERE k BETWEEN 0 AND 4000");
 my $reader = $node->background_psql('postgres');
-my $holder = $node->background_psql('postgres');
-$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+my $holder = gpb_holder($node);
 $reader->query_safe("SET gpubtree.hold_point = 'batch-leaves-known'");
 $reader->query_until(qr/asked/, <<'SQL');
 \echo asked

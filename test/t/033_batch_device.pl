@@ -4,8 +4,6 @@
 #
 # Guards: the order of the steps (rule M5), the pieces' exact bounds (M4), entries fetched from the
 # heap (M6), all or nothing, and what is given back (M9).
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
@@ -213,35 +211,23 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 {
 	for my $point ('batch-after-visibility-map', 'batch-before-submit', 'batch-chunk-taken')
 	{
-		my ($out, $err) = ('', '');
-
 		$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-		my $leaver = IPC::Run::start(
-			[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'leaver'",
-			  '-c', "SET gpubtree.hold_point = '$point'", '-c', 'SELECT * FROM probe()' ],
-			'<', \'', '>', \$out, '2>', \$err);
+		my $leaver = gpb_start($node, 'SELECT * FROM probe()', "application_name = 'leaver'", "gpubtree.hold_point = '$point'");
 		gpb_wait_for_hold($node);
 		is($node->safe_psql('postgres', 'SELECT slots > slots_free AND memory_bytes > memory_free FROM gpubtree_batches'),
 			't', "$end, $point: it had a slot and staging");
 		$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'leaver'");
-		$leaver->finish;
-		like($err, qr/canceling statement|terminating connection/, "$end, $point: it is gone");
+		like(gpb_finish($leaver), qr/canceling statement|terminating connection/, "$end, $point: it is gone");
 		$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 		gpb_all_is_free($node, "$end, $point");
 	}
 
 	# two chunks with the service
 	gpb_hold_service($node, 'batches');
-	my ($out, $err) = ('', '');
-	my $leaver = IPC::Run::start(
-		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'leaver'",
-		  '-c', 'SELECT * FROM probe()' ], '<', \'', '>', \$out, '2>', \$err);
-	$node->poll_query_until('postgres', <<'SQL') or die;
-SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'leaver' AND wait_event_type = 'Extension'
-SQL
+	my $leaver = gpb_start($node, 'SELECT * FROM probe()', "application_name = 'leaver'");
+	gpb_wait_for_sessions($node, 'leaver', 1);
 	$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'leaver'");
-	$leaver->finish;
-	like($err, qr/canceling statement|terminating connection/, "$end reaches a backend that waits for the service");
+	like(gpb_finish($leaver), qr/canceling statement|terminating connection/, "$end reaches a backend that waits for the service");
 	gpb_release_service($node, 'batches');
 	gpb_all_is_free($node, "$end while it waits");
 }
@@ -274,7 +260,7 @@ gpb_all_is_free($node, 'a cursor is open');
 $cursor->query_safe('COMMIT');
 $cursor->quit;
 $holder->quit;
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/, 'no process crashed');
+gpb_nothing_crashed($node);
 $node->stop;
 
 # ---- one slot and one unit of staging for all ----

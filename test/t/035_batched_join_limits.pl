@@ -4,8 +4,6 @@
 #
 # Guards: batches that grow from small, gpb_join_memory, rescans that reuse what they have, the end
 # of the node.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeLimits;
 

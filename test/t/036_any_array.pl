@@ -7,12 +7,6 @@
 #
 # Guards: array_keys.c; aggregate_array.c; stand_in/; the scan's way from one range to the next
 # (scan.c).
-#
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_ROUNDS	number of tables (default 24)
-# GPB_DEVICE	gpubtree.device (default host)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

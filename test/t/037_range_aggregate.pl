@@ -6,12 +6,6 @@
 #
 # Guards: range_aggregate_exec.c's batches and groups; range_aggregate_plan.c's choice of clauses,
 # its unique groups and its sorting.
-#
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_ROUNDS	number of tables for each device (default 16)
-# GPB_DEVICE	gpubtree.device (default: host, then off)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

@@ -5,12 +5,6 @@
 #
 # Guards: lateral_plan.c's values and columns; of scalar subqueries, subquery_place.c's columns and
 # expressions, subquery_tree.c's readings, subquery_exec.c.
-#
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_ROUNDS	number of tables (default 20)
-# GPB_DEVICE	gpubtree.device (default host)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

@@ -8,12 +8,6 @@
 #
 # Guards: bucket_cut.c's ends of buckets and its look at the order, bucket_batch.c's sorting,
 # zone.c, bucket_store.c; ordered_column.c's parting of NULLs.
-#
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_ROUNDS	number of tables (default 16)
-# GPB_DEVICE	gpubtree.device; default: host, then off
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

@@ -1,7 +1,5 @@
 # CREATE INDEX CONCURRENTLY and REINDEX CONCURRENTLY under insert and update load give
 # complete indexes.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', settings => "lock_timeout = '10min'\n");

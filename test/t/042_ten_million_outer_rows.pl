@@ -4,8 +4,6 @@
 #
 # Guards: GPB_JOIN_MOST_ROWS and gpb_join_memory bound a batch, whatever the outer side is; nothing
 # is kept from batch to batch.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', settings => <<'CONF');

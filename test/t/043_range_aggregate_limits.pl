@@ -4,8 +4,6 @@
 #
 # Guards: batches that grow from small, range_row_bytes, a group's first row that outlives its
 # batch, the end of the node.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeLimits;
 

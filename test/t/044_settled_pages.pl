@@ -2,8 +2,6 @@
 # snapshot, and only as long as the page has not changed.
 #
 # Guards: rule M11, and the conditions of which it consists.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 # Pages are recorded only where changes are logged: see the last part.

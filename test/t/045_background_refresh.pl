@@ -3,8 +3,6 @@
 #
 # GPB_SECONDS	how long writers and readers run at least (default 3)
 use Time::HiRes qw(time usleep);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
@@ -356,11 +354,7 @@ SQL
 
 # ---- a standby ----
 {
-	$node->backup('base');
-	my $standby = PostgreSQL::Test::Cluster->new('standby');
-	$standby->init_from_backup($node, 'base', has_streaming => 1);
-	$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = 0\n");
-	$standby->start;
+	my $standby = gpb_standby($node, settings => "max_standby_streaming_delay = 0\n");
 	gpb_wait_for_service($standby);
 	my $compare = "SELECT compare_range('a', -10, 1000000)";
 

@@ -7,13 +7,10 @@
 # Guards: rules M5, M6, M8 and M11; engine/visibility.c, engine/heap_visit.c, and what remembers
 # pages from one reader to the next.
 #
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_SECONDS	length of each of the four runs (default 2; of the one with a crash three times that),
 #				each of them more than one if need be
 use JSON::PP;
 use Time::HiRes qw(sleep);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeMix;
 
@@ -38,15 +35,11 @@ gpb_compare_function($primary);
 mix_create($primary);
 mix_plans($primary);
 my $has_cache = mix_has_page_cache($primary);
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', <<'CONF');
+my $standby = gpb_standby($primary, settings => <<'CONF');
 hot_standby_feedback = on
 wal_receiver_status_interval = 1s
 max_standby_streaming_delay = 20s
 CONF
-$standby->start;
 
 # Run writers and readers for a while, and again until enough was compared, unless there is a crash;
 # return the number of snapshots.  Options as for mix_once().
@@ -164,8 +157,7 @@ sub sound
 
 	foreach my $index ('t_k', 't_ts')
 	{
-		my ($status, $out, $err) = $primary->psql('postgres', "SELECT gpubtree_check('$index', true)");
-		is($status, 0, "$what: $index is sound and complete") or diag($err);
+		gpb_index_is_sound($primary, $index, "$what: $index is sound and complete");
 	}
 	return;
 }

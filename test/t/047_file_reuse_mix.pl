@@ -7,10 +7,7 @@
 # Guards: rules M1, M5 and M11: what is remembered of a heap page names the file, the block and the
 # state of the page.
 #
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_SECONDS	length of each of the two runs (default 3), each of them more than one if need be
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeMix;
 
@@ -32,11 +29,7 @@ log_min_error_statement = panic
 CONF
 mix_create($primary);
 my $has_cache = mix_has_page_cache($primary);
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "max_standby_streaming_delay = 50ms\n");
-$standby->start;
+my $standby = gpb_standby($primary, settings => "max_standby_streaming_delay = 50ms\n");
 
 # ---- one change after the other ----
 
@@ -197,8 +190,7 @@ foreach my $device ('host', 'off')
 	same("device $device, at the end");
 	foreach my $index ('t_k', 't_ts')
 	{
-		my ($status, $out, $err) = $primary->psql('postgres', "SELECT gpubtree_check('$index', true)");
-		is($status, 0, "device $device: $index is sound and complete") or diag($err);
+		gpb_index_is_sound($primary, $index, "device $device: $index is sound and complete");
 	}
 }
 unlike(slurp_file($_->logfile), qr/answers differ/, 'the log of the ' . $_->name)

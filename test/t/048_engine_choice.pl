@@ -1,8 +1,6 @@
 # The engine is chosen at each run: by how many entries the ranges have, which the tree tells; by
 # what cells let the CPU pass by (engine/cells_sample.c); by the requests that the service has
 # already; and by the blocks that a refresh would copy first.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 # Cells are of logged tables, and of leaves in shared buffers.

@@ -4,8 +4,6 @@
 # without it.
 #
 # Guards: rule M11 on the device's path, and that a chunk that is asked for again counts once.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', small_chunks => 1,

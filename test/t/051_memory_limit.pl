@@ -1,7 +1,5 @@
 # An index that does not fit the device's memory is answered by the CPU; the mirrors of
 # several indexes make room for each other.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, settings => "autovacuum = off\ngpubtree.memory_limit = '12MB'\n");

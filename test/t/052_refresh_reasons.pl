@@ -1,7 +1,5 @@
 # gpubtree_refresh() says why there is no mirror: no device, no memory on it, too many blocks, a
 # service that has gone. (The reasons that need no server of their own are in sql/switches.sql.)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 # max_mirrored_blocks is rounded up to whole segments, which are made small for this.

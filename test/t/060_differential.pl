@@ -1,12 +1,9 @@
 # Random tables, random changes, random queries: whatever way a query is run through a
 # gpubtree index, the answer is that of a sequential scan in the same snapshot.
 #
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 40, about a minute)
 # GPB_DEVICE	gpubtree.device (default host)
 use Time::HiRes qw(time);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

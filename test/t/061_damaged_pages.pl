@@ -1,36 +1,17 @@
 # Damage to pages of the index: gpubtree_check says what is wrong and where; scans say it, or give
 # the right answer; nothing crashes or hangs, whatever is done to the table.
 #
-# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes with random bits flipped (default 25)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeDamage;
 use GpubtreePages;
 use GpubtreeTest;
 
 gpb_seed();
 
-# May this answer be one to a locator or key that damage has made up?  Core says that the table has
-# no such block, or the block no such row, and that sums of keys are out of range.  Of the index's
-# own file it never complains but with XX002, and of the table's only where a locator can be wrong.
-my %table_file;
-
-sub is_unusable
-{
-	my ($table, $answer) = @_;
-	my $file = quotemeta($table_file{$table});
-
-	return $answer =~ /XX001: could not read block(?: \d+|s \d+\.\.\d+) in file "$file": read only 0 of 8192 bytes/
-	  || $answer =~ /(?:XX000|58P01): could not open file "$file\.\d+" .*previous segment is only/
-	  || $answer =~ /XX000: tuple offset out of range/
-	  || $answer =~ /22003: /;
-}
-
 # ---- the damages ----
 
-# name => [what it does, what the checker says, what else scans may do].  A scan may be
-# "wrong" where no reader of single pages can see the damage.
+# name => [what it does, what the checker says (undef if nothing), what else scans may do].  A scan may
+# be "wrong" where no reader of single pages can see the damage.
 my $core = qr/^XX002: invalid page in block/;    # the buffer manager has seen it first
 my %damages = (
 	leaf_zeroed => [ sub { zero(leaf(7)) }, qr/not initialized/ ],
@@ -210,25 +191,20 @@ my %damages = (
 			substr($bytes, leaf(5) * PAGE + HEADER, SPECIAL - HEADER) =
 			  join('', map { chr(int(rand(256))) } 1 .. SPECIAL - HEADER);
 		},
-		qr/^XX002/, 'wrong' ]);
-
-# A page that a crash left behind is no damage.
-my %harmless = (
-	none => sub { },
-	zero_page_at_end => sub { $bytes .= "\0" x PAGE });
+		qr/^XX002/, 'wrong' ],
+	# A page that a crash left behind is no damage.
+	none => [ sub { } ],
+	zero_page_at_end => [ sub { $bytes .= "\0" x PAGE } ]);
 
 # Bits are flipped anywhere; all that is asked is that nothing crashes.
-my @fuzz = map { "fuzz_$_" } 1 .. ($ENV{GPB_FUZZ} // 25);
-
 sub fuzz
 {
-	foreach (1 .. 1 + int(rand(6)))
-	{
-		my $at = chance_page() * PAGE
-		  + (rand() < 0.5 ? int(rand(PAGE)) : rand() < 0.5 ? int(rand(HEADER)) : SPECIAL + int(rand(PAGE - SPECIAL)));
-		substr($bytes, $at, 1) = chr(ord(substr($bytes, $at, 1)) ^ (1 << int(rand(8))));
-	}
+	gpb_flip_bits(6, sub {
+		my $page = chance_page();
+		return ($page, rand() < 0.5 ? int(rand(PAGE)) : rand() < 0.5 ? int(rand(HEADER)) : SPECIAL + int(rand(PAGE - SPECIAL)));
+	});
 }
+$damages{"fuzz_$_"} = [ \&fuzz, qr/^$|^XX002: /, 'wrong' ] for 1 .. $ENV{GPB_FUZZ} // 25;
 
 # Return any page, one high in the tree more often than others; the levels may be damaged already.
 sub chance_page
@@ -240,163 +216,47 @@ sub chance_page
 
 # ---- the tables, all alike ----
 
-my $node = gpb_damage_node();
-my @tables = (sort(keys %damages), sort(keys %harmless), @fuzz);
+my $node = gpb_damage_node(
+	[ [qw(index index_only bitmap)], [
+		q{SELECT count(*) || ' ' || coalesce(sum(k * 3 + coalesce(a, 1)), 0) FROM (SELECT k, a FROM $t WHERE k >= -5) q OFFSET 0},
+		q{SELECT count(*) FROM (SELECT k FROM $t WHERE k IS NULL) q OFFSET 0},
+		q{SELECT string_agg(k || '/' || coalesce(a, 0), ',' ORDER BY k) FROM $t WHERE k BETWEEN 700 AND 800},
+		q{SELECT string_agg(k::text, ',' ORDER BY k) FROM $t WHERE k = ANY (ARRAY[3, 140, 141, 150, 160, 300, 301, 750, 9000, 15001, 33333])},
+		q{SELECT max(k) FROM (SELECT k FROM $t WHERE k < 20000) q OFFSET 0} ] ],
+	[ [qw(index index_only)], [
+		q{SELECT string_agg(k::text, ',') FROM (SELECT k FROM $t WHERE k >= 0 ORDER BY k LIMIT 2000) q},
+		q{SELECT md5(string_agg(k::text, ',')) FROM (SELECT k FROM $t WHERE k >= 0 ORDER BY k DESC) q},
+		q{SELECT min(k) FROM $t},
+		q{SELECT max(k) FROM $t} ] ],
+	[ ['aggregate'], [
+		q{SELECT count(*) || ' ' || sum(k) || ' ' || count(a) || ' ' || sum(a) FROM $t WHERE k >= -5},
+		q{SELECT count(*) || ' ' || min(k) || ' ' || max(a) FROM $t WHERE k BETWEEN 100 AND 900},
+		q{SELECT count(*) FROM $t} ] ],
+	[ ['batch'], [ map { qq{SELECT matches || ' ' || sum FROM gpubtree_probe('\$t_k', (SELECT array_agg(i::bigint) FROM generate_series($_) i))} }
+		'-5, 21000', '3, 21000, 700', '15000, 100, -10' ] ]);
 
-$node->safe_psql('postgres', <<'SQL');
--- queries and ways to run them; $t stands for the table
-CREATE TABLE queries (n serial, how text, query text);
-INSERT INTO queries (how, query)
-SELECT how, query
-FROM unnest(ARRAY['index', 'index_only', 'bitmap']) how,
-	unnest(ARRAY[
-		'SELECT count(*) || '' '' || coalesce(sum(k * 3 + coalesce(a, 1)), 0) FROM (SELECT k, a FROM $t WHERE k >= -5) q OFFSET 0',
-		'SELECT count(*) FROM (SELECT k FROM $t WHERE k IS NULL) q OFFSET 0',
-		'SELECT string_agg(k || ''/'' || coalesce(a, 0), '','' ORDER BY k) FROM $t WHERE k BETWEEN 700 AND 800',
-		'SELECT string_agg(k::text, '','' ORDER BY k) FROM $t WHERE k = ANY (ARRAY[3, 140, 141, 150, 160, 300, 301, 750, 9000, 15001, 33333])',
-		'SELECT max(k) FROM (SELECT k FROM $t WHERE k < 20000) q OFFSET 0']) query;
-INSERT INTO queries (how, query)
-SELECT how, query
-FROM unnest(ARRAY['index', 'index_only']) how,
-	unnest(ARRAY[
-		'SELECT string_agg(k::text, '','') FROM (SELECT k FROM $t WHERE k >= 0 ORDER BY k LIMIT 2000) q',
-		'SELECT md5(string_agg(k::text, '','')) FROM (SELECT k FROM $t WHERE k >= 0 ORDER BY k DESC) q',
-		'SELECT min(k) FROM $t',
-		'SELECT max(k) FROM $t']) query;
-INSERT INTO queries (how, query)
-SELECT 'aggregate', query
-FROM unnest(ARRAY[
-	'SELECT count(*) || '' '' || sum(k) || '' '' || count(a) || '' '' || sum(a) FROM $t WHERE k >= -5',
-	'SELECT count(*) || '' '' || min(k) || '' '' || max(a) FROM $t WHERE k BETWEEN 100 AND 900',
-	'SELECT count(*) FROM $t']) query;
-INSERT INTO queries (how, query)
-SELECT 'batch', format('SELECT matches || '' '' || sum FROM gpubtree_probe(''$t_k'',
-	(SELECT array_agg(i::bigint) FROM generate_series(%s) i))', series)
-FROM unnest(ARRAY['-5, 21000', '3, 21000, 700', '15000, 100, -10']) series;
-SQL
-
-foreach my $table (@tables)
-{
-	$node->safe_psql('postgres', <<"SQL");
-CREATE TABLE $table (k int8, a int4, b int8, c float8, d timestamp, e int8, f int8, g int8);
-INSERT INTO $table SELECT CASE WHEN i % 50 = 0 THEN NULL ELSE (i * 7919::int8) % 20011 END,
+gpb_test_damages($node, sub { field(root(), 'level') == 2 }, map { $_ => {
+	create => <<"SQL",
+CREATE TABLE $_ (k int8, a int4, b int8, c float8, d timestamp, e int8, f int8, g int8);
+INSERT INTO $_ SELECT CASE WHEN i % 50 = 0 THEN NULL ELSE (i * 7919::int8) % 20011 END,
 	nullif(i % 9, 0), i, i, NULL, i, i, i FROM generate_series(1, 5000) i;
-CREATE INDEX ${table}_k ON $table USING gpubtree (k) INCLUDE (a, b, c, d, e, f, g)
-	WITH (fillfactor = 10);
-VACUUM ANALYZE $table;
+CREATE INDEX ${_}_k ON $_ USING gpubtree (k) INCLUDE (a, b, c, d, e, f, g) WITH (fillfactor = 10);
 SQL
-}
-%table_file = map { $_ => $node->safe_psql('postgres', "SELECT pg_relation_filepath('$_')") } @tables;
-my %right = map { split(/=/, $_, 2) } split(/\n/,
-	$node->safe_psql('postgres',
-		q{SELECT n || '=' || attempt(replace(query, '$t', 'none'), 'seqscan') FROM queries}));
-
-# ---- do the damage ----
-
-my %harm = ((map { $_ => $damages{$_}[0] } keys %damages), %harmless, map { $_ => \&fuzz } @fuzz);
-gpb_do_damage($node, \%harm, sub { field(root(), 'level') == 2 });
-$node->start;
-
-# ---- look at it ----
-
-my $timeout = 1800;
-
-# Run statements; stops the test if the server has died or does not answer.
-sub run_sql
-{
-	my ($sql, $what) = @_;
-	my $timed_out = 0;
-	my ($rc, $out, $err) = $node->psql('postgres', $sql,
-		timeout => $timeout, timed_out => \$timed_out,
-		extra_params => [ '-v', 'VERBOSITY=verbose' ]);
-
-	BAIL_OUT("$what: no answer") if $timed_out;
-	BAIL_OUT("$what: the server died: $err") if $rc == 2;
-	return ($out, $err);
-}
-
-sub check_says
-{
-	my ($table) = @_;
-	my ($out) = run_sql("SELECT attempt('SELECT gpubtree_check(''${table}_k'', true)', 'index')",
-		"check of $table");
-	return $out;
-}
-
-# Return everything that scans say, without the right answers and the reports of damage.
-sub scans_say
-{
-	my ($table, $may_be_wrong) = @_;
-	my ($out, $err) = run_sql(
-		"SELECT n || '=' || attempt(replace(query, '\$t', '$table'), how) FROM queries ORDER BY n",
-		"scans of $table");
-	my @odd = $err eq '' ? () : ($err);
-	my $answers = 0;
-
-	foreach my $line (split(/\n/, $out))
-	{
-		my ($n, $answer) = split(/=/, $line, 2);
-
-		$answers++;
-		next if $answer eq $right{$n};
-		next if $answer =~ /^XX002: /;
-		# A wrong key or row may also be one that core cannot use.
-		next if $may_be_wrong && ($answer !~ /^[0-9A-Z]{5}: / || is_unusable($table, $answer));
-		push @odd, "query $n: " . substr($answer, 0, 200);
-	}
-	push @odd, "only $answers answers" if $answers < keys %right;
-	return join("\n", @odd);
-}
-
-# Changes may succeed, or report damage.
-sub changes_say
-{
-	my ($table, $may_be_wrong) = @_;
-	my ($out, $err) = run_sql(<<"SQL", "changes of $table");
-SET statement_timeout = '5min';
-INSERT INTO $table (k, a) SELECT i % 20011, 1 FROM generate_series(1, 20000, 41) i;
-DELETE FROM $table WHERE b % 3 = 0;
-UPDATE $table SET k = k + 1 WHERE b % 7 = 0;
-VACUUM (INDEX_CLEANUP ON) $table;
-INSERT INTO $table (k) SELECT 777 FROM generate_series(1, 500) i;
-INSERT INTO $table (k) SELECT i FROM generate_series(1, 5000, 5) i;
-REINDEX INDEX ${table}_k;
-SELECT gpubtree_check('${table}_k', true);
+	like => 'none',
+	harm => $damages{$_}[0],
+	says => $damages{$_}[1],
+	may_be_wrong => $damages{$_}[2],
+	changes => <<"SQL",
+INSERT INTO $_ (k, a) SELECT i % 20011, 1 FROM generate_series(1, 20000, 41) i;
+DELETE FROM $_ WHERE b % 3 = 0;
+UPDATE $_ SET k = k + 1 WHERE b % 7 = 0;
 SQL
-	# Without ON_ERROR_STOP psql goes on; the first line of each error has code and message.
-	my @odd = grep { /(?:ERROR|FATAL|PANIC):/ && !/ERROR:  XX002: / } split(/\n/, $err);
-	@odd = grep { !is_unusable($table, $_) } @odd if $may_be_wrong;
-	return join("\n", @odd);
-}
-
-foreach my $table (sort keys %harmless)
-{
-	is(check_says($table), '', "$table: checked");
-	is(scans_say($table), '', "$table: scans answer");
-	is(changes_say($table), '', "$table: changes and VACUUM pass");
-}
-
-foreach my $table (sort keys %damages)
-{
-	my (undef, $says, $may_be_wrong) = @{ $damages{$table} };
-
-	my $said = check_says($table);
-	like($said, $says, "$table: checker");
-	like($said, qr/^XX002: .*index "${table}_k"/,
-		"$table: names index and block, or row");
-	is(scans_say($table, $may_be_wrong), '', "$table: scans");
-	is(changes_say($table, $may_be_wrong), '', "$table: changes, VACUUM, REINDEX");
-}
-
-foreach my $table (@fuzz)
-{
-	my $said = check_says($table);
-	note "$table: $said";
-	like($said, qr/^$|^XX002: /, "$table: checker");
-	is(scans_say($table, 1), '', "$table: scans");
-	is(changes_say($table, 1), '', "$table: changes, VACUUM, REINDEX");
-}
+	more_changes => <<"SQL",
+INSERT INTO $_ (k) SELECT 777 FROM generate_series(1, 500) i;
+INSERT INTO $_ (k) SELECT i FROM generate_series(1, 5000, 5) i;
+SQL
+	} } sort keys %damages);
 
 $node->stop;
-unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');
+gpb_nothing_crashed($node);
 done_testing();

@@ -1,8 +1,6 @@
 # gpubtree_check raises no false alarm while others insert, split pages at every level, delete and
 # vacuum; nor on a standby that replays all that.  Nor do scans and aggregates, which compare each
 # page with what led to it.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $seconds = $ENV{GPB_SECONDS} // 3;
@@ -23,10 +21,7 @@ CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (a, b, c, d, e, f, g);
 CREATE INDEX t_desc ON t USING gpubtree (k DESC) INCLUDE (a, b, c, d, e, f, g)
 	WITH (fillfactor = 10);
 SQL
-$primary->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'copy', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($primary);
 $primary->wait_for_catchup($standby);
 
 my $check = <<'SQL';

@@ -4,8 +4,6 @@
 # Guards: the pin an index-only scan keeps on its leaf; the pins of the CPU engines, of aggregates
 # and of batches, while they read the visibility map (rule M4); the cleanup lock that VACUUM takes
 # on every leaf.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, settings => "autovacuum = off\ngpubtree.device = 'off'\n");
@@ -59,8 +57,7 @@ $vacuum->quit;
 prepare();
 $reader = $node->background_psql('postgres');
 $vacuum = $node->background_psql('postgres');
-my $holder = $node->background_psql('postgres');
-$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+my $holder = gpb_holder($node);
 $reader->query_safe("SET $_")
   for ('gpubtree.setup_cost = 0', 'enable_seqscan = off', 'enable_indexscan = off',
 	'enable_indexonlyscan = off', 'enable_bitmapscan = off',

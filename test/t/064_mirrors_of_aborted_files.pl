@@ -1,7 +1,5 @@
 # A file that goes with an abort leaves no mirror: neither with the transaction's nor with a
 # savepoint's, whatever made the file, and nor do files of prepared transactions.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', settings => <<'CONF');

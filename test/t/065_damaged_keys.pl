@@ -5,10 +5,7 @@
 # Guards: gpb_first_entry (search.c), rank_cuts.c, and the errors of bucket_exec.c, bucket_batch.c
 # and rank_find.c.
 #
-# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes with keys damaged by chance (default 10)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeDamage;
 use GpubtreePages;
 use GpubtreeTest;
@@ -63,15 +60,7 @@ sub damage_by_chance
 
 # ---- tables ----
 
-my $node = gpb_node('main', damages => 1, settings => <<'CONF');
-autovacuum = off
-fsync = off
-jit = off
-timezone = 'America/St_Johns'
-gpubtree.rank_parts = 48
-max_parallel_workers_per_gather = 0
-client_min_messages = error
-CONF
+my $node = gpb_damage_server("timezone = 'America/St_Johns'\ngpubtree.rank_parts = 48");
 my %damages = ('sound' => sub { });
 foreach my $place (keys %places)
 {
@@ -163,8 +152,7 @@ sub settings_for
 
 my @all = map { my $wanted = $_; map { [ $wanted, $_ ] } @{ $queries{$wanted} } } sort keys %queries;
 
-# The answer as a text, or SQLSTATE and message.  A statement that runs out of time is none of the
-# "others".
+# The answer as a text, or SQLSTATE and message, also of a statement that runs out of time
 $node->safe_psql('postgres', <<'SQL');
 CREATE FUNCTION attempt(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -172,37 +160,37 @@ DECLARE
 BEGIN
 	EXECUTE format('SELECT q::text FROM (%s) q', query) INTO answer;
 	RETURN answer;
-EXCEPTION WHEN others THEN
+EXCEPTION WHEN query_canceled OR others THEN
 	RETURN 'ERROR ' || sqlstate || ': ' || sqlerrm;
 END $$;
 SQL
 
-# Return the answers of all queries, in their order; a query without an answer ends the list.
+# The answers of all queries, in their order, for each of the tables; "also" is run first.
 sub answers
 {
-	my ($table, $also) = @_;
-	my $sql = $also . join('', map { settings_for($_->[0]) . "SELECT attempt(\$q\$" . query_of($_->[1], $table) . "\$q\$);\n" } @all);
-	my ($rc, $out, $err) = $node->psql('postgres', $sql, on_error_stop => 1, timeout => 600);
-	my @answers = split(/\n/, $out);
+	my ($also, @tables) = @_;
+	my $sql = $also;
 
-	BAIL_OUT("$table: the server died: $err") if $rc == 2;
-	push @answers, $err if $err ne '';
-	return \@answers;
+	foreach my $table (@tables)
+	{
+		$sql .= "\\echo = $table\n" . join('', map { settings_for($_->[0]) . 'SELECT attempt($q$' . query_of($_->[1], $table) . "\$q\$);\n" } @all);
+	}
+	my ($rc, $out, $err) = $node->psql('postgres', $sql, timeout => 1800);
+
+	BAIL_OUT("the server died: $err, after: " . substr($out, -500)) if $rc == 2;
+	return map { my ($table, @answers) = split(/\n/); $table => \@answers } grep { $_ ne '' } split(/^= /m, $out . $err);
 }
 
 # ---- what is right, and that the nodes are there ----
 
 foreach my $sound (qw(sound sound_time))
 {
-	foreach my $one (@all)
-	{
-		my ($wanted, $query) = @$one;
-		next if $wanted eq '';
-		like($node->safe_psql('postgres', settings_for($wanted) . 'EXPLAIN SELECT q::text FROM (' . query_of($query, $sound) . ') q'),
-			qr/\b$wanted\b/, "$sound: $wanted answers \"$query\"");
-	}
+	my @plans = split(/^=\n/m, $node->safe_psql('postgres', join("\\echo =\n",
+		map { settings_for($_->[0]) . 'EXPLAIN SELECT q::text FROM (' . query_of($_->[1], $sound) . ") q;\n" } @all)));
+
+	like($plans[$_], qr/\b$all[$_][0]\b/, "$sound: $all[$_][0] answers \"$all[$_][1]\"") foreach grep { $all[$_][0] ne '' } 0 .. $#all;
 }
-my %right = map { $_ => answers($_, '') } qw(sound sound_time);
+my %right = answers('', qw(sound sound_time));
 
 # ---- do the damage ----
 
@@ -237,15 +225,14 @@ foreach my $way (sort keys %ways)
 	$node->append_conf('postgresql.conf', "gpubtree.device = '$device'");
 	$node->start;
 	gpb_wait_for_service($node) if $device ne 'off';
+	my %answers = answers($also, @tables);
 	foreach my $table (@tables)
 	{
-		my $answers = answers($table, $also);
-
-		is_deeply($answers, $right{$table}, "$table, $way: right answers") if exists $right{$table};
-		is(odd($table, $answers), '', "$table, $way");
+		is_deeply($answers{$table}, $right{$table}, "$table, $way: right answers") if exists $right{$table};
+		is(odd($table, $answers{$table} // []), '', "$table, $way");
 	}
 	cmp_ok($node->safe_psql('postgres', 'SELECT count(*) FROM gpubtree_mirrors'), '>', 0, 'there are mirrors') if $device ne 'off';
 	$node->stop;
 }
-unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');
+gpb_nothing_crashed($node);
 done_testing();

@@ -1,7 +1,5 @@
 # A file identity comes back with other contents (rule M1): a database moved to another
 # tablespace, changed there and moved back; a database dropped and made again with the same OID.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', databases => 1, settings => "autovacuum = off\n");

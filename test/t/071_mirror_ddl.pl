@@ -1,6 +1,4 @@
 # Commands that replace or remove the file of a mirrored index.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', databases => 1, only_queries_refresh => 1, settings => "autovacuum = off\nallow_in_place_tablespaces = on\n");

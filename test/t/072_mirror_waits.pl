@@ -1,6 +1,5 @@
 # Waiting for a refresh or for the service can be cancelled, and loses no change.
-use FindBin;
-use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, settings => <<'CONF');
@@ -36,14 +35,9 @@ for my $point ('refresh-after-move', 'refresh-before-copy', 'refresh-before-publ
 {
 	for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 	{
-		my ($out, $err) = ('', '');
-
 		$node->safe_psql('postgres', 'INSERT INTO t SELECT i * 7, 1, 1 FROM generate_series(1, 4000) i');
 		$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-		my $refresher = IPC::Run::start(
-			[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c',
-				"SET gpubtree.hold_point = '$point'", '-c', 'SELECT gpubtree_refresh(\'t_k\')' ],
-			'<', \'', '>', \$out, '2>', \$err);
+		my $refresher = gpb_start($node, q{SELECT gpubtree_refresh('t_k')}, "gpubtree.hold_point = '$point'");
 		gpb_wait_for_hold($node);
 		my $waiting = $node->safe_psql('postgres',
 			'SELECT pid FROM pg_locks WHERE locktype = \'advisory\' AND objid = 7001 AND NOT granted');
@@ -53,8 +47,7 @@ for my $point ('refresh-after-move', 'refresh-before-copy', 'refresh-before-publ
 		like($waiter_err, qr/statement timeout/, "$point: a second refresh waits, cancellably");
 
 		$node->safe_psql('postgres', "SELECT $end($waiting)");
-		$refresher->finish;
-		like($err, qr/canceling statement|terminating connection/, "$point: $end reaches the refresh");
+		like(gpb_finish($refresher), qr/canceling statement|terminating connection/, "$point: $end reaches the refresh");
 		$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 		my $again = $node->safe_psql('postgres', "SELECT gpubtree_refresh('t_k')");
 		cmp_ok($again, '>', 0, "$point, $end: what it left is copied again");

@@ -1,7 +1,5 @@
 # More indexes than the registry has slots, and more blocks than the changed map covers: the mirror
 # used longest ago makes room.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, settings => "autovacuum = off\n");

@@ -1,7 +1,5 @@
 # Windows of a few instructions in the mirror's protocol, held open by test points in the service
 # and in the backend: no answer is wrong, whoever comes in between.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

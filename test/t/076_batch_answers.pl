@@ -1,7 +1,6 @@
 # Positions and ranges in batches, through the service: what the device leaves over (leaves that
 # are not clean, entries not all-visible) is told, and with it each answer is that of the tree.
-use FindBin;
-use lib $FindBin::RealBin;
+use GpubtreeHold;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, small_chunks => 1, settings => "autovacuum = off\n");
@@ -82,20 +81,15 @@ my $holder = $node->background_psql('postgres');
 sub meanwhile
 {
 	my ($change, $query) = @_;
-	my ($out, $err) = ('', '');
 
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-	my $run = IPC::Run::start(
-		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c',
-			"SET gpubtree.hold_point = 'batch-before-submit'", '-c', $query ],
-		'<', \'', '>', \$out, '2>', \$err);
+	my $session = gpb_start($node, $query, "gpubtree.hold_point = 'batch-before-submit'");
 	gpb_wait_for_hold($node);
 	$node->safe_psql('postgres', $change);
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-	$run->finish;
-	is($err, '', 'no error');
-	chomp $out;
-	return $out;
+	gpb_finish($session);
+	is($session->{err}, '', 'no error');
+	return $session->{out};
 }
 
 for my $bound (0 .. 2)
@@ -115,7 +109,6 @@ $holder->quit;
 
 is($node->safe_psql('postgres', 'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
 	't', 'every slot and all memory is free again');
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/,
-	'no process crashed');
+gpb_nothing_crashed($node);
 
 done_testing();

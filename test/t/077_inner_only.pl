@@ -4,8 +4,6 @@
 #
 # Guards: rule M7 (old separators), which pages a refresh copies and when there is one, the change
 # from one kind of mirror to the other and back, requests given back whatever happens.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
@@ -184,15 +182,11 @@ my $matches = value($probe);
 sub start_held
 {
 	my ($point, $sql) = @_;
-	my %session = (out => '', err => '');
 
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-	$session{run} = IPC::Run::start(
-		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET application_name = 'held'",
-			'-c', "SET gpubtree.hold_point = '$point'", '-c', 'SET work_mem = \'1MB\'', '-c', $sql ],
-		'<', \'', '>', \$session{out}, '2>', \$session{err});
+	my $session = gpb_start($node, $sql, "application_name = 'held'", "gpubtree.hold_point = '$point'", "work_mem = '1MB'");
 	gpb_wait_for_hold($node);
-	return \%session;
+	return $session;
 }
 
 for my $point ('inner-before-wait', 'inner-leaves-known', 'batch-before-submit')
@@ -202,7 +196,7 @@ for my $point ('inner-before-wait', 'inner-leaves-known', 'batch-before-submit')
 		my $session = start_held($point, $probe);
 
 		$node->safe_psql('postgres', "SELECT $end(pid) FROM pg_stat_activity WHERE application_name = 'held'");
-		$session->{run}->finish;
+		gpb_finish($session);
 		like($session->{err}, qr/canceling statement|terminating connection/, "$point: $end reaches the batch");
 		$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 		gpb_all_is_free($node, "$point, $end");
@@ -212,9 +206,9 @@ for my $point ('inner-before-wait', 'inner-leaves-known', 'batch-before-submit')
 	kill 'TERM', $pid;
 	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM gpubtree_device WHERE pid = $pid") or die;
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-	$session->{run}->finish;
+	gpb_finish($session);
 	is($session->{err}, '', "$point: the service's end is no error");
-	is($session->{out}, "$matches\n", "$point: and the CPU finishes the batch");
+	is($session->{out}, $matches, "$point: and the CPU finishes the batch");
 	gpb_wait_for_service($node);
 	gpb_all_is_free($node, "$point, service");
 	cmp_ok(probe("$point, service", 20000, 'inner'), '>', 0, "$point: the next one is as before");
@@ -227,7 +221,7 @@ for my $point ('refresh-before-copy', 'refresh-before-publish')
 	my $session = start_held($point, "SELECT gpubtree_refresh('t_k')");
 
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'held'");
-	$session->{run}->finish;
+	gpb_finish($session);
 	like($session->{err}, qr/canceling statement/, "$point: a refresh is cancelled");
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 }
@@ -239,15 +233,15 @@ my $session = start_held('inner-leaves-known', $probe);
 $node->safe_psql('postgres', 'INSERT INTO t SELECT i * 10 + 5, i, i FROM generate_series(1, 200000) i');
 $node->safe_psql('postgres', 'VACUUM t');
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-$session->{run}->finish;
-is($session->{out}, "$matches\n", 'leaves split after the device found them are walked to the right');
+gpb_finish($session);
+is($session->{out}, $matches, 'leaves split after the device found them are walked to the right');
 
 # Between two parts of a list nothing is held.
 $session = start_held('batch-part-taken',
 	"SELECT count(*) FROM gpubtree_test_batch('t_k', (SELECT array_agg(i * 10) FROM generate_series(1, 100000::bigint) i), NULL, 'list inner')");
 is(value('SELECT slots - slots_free FROM gpubtree_batches'), '0', 'no request is held in the caller\'s turn');
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-$session->{run}->finish;
+gpb_finish($session);
 is($session->{err}, '', 'and the list goes on');
 $holder->quit;
 
@@ -289,10 +283,7 @@ is(mirror('leaves'), $leaves, 'the inner nodes had been complete');
 
 # ---- a standby ----
 
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($node);
 gpb_wait_for_service($standby);
 cmp_ok(probe('standby', 50000, 'inner', $standby), '>', 0, 'a standby has a mirror of its own');
 is($standby->safe_psql('postgres', 'SELECT mode FROM gpubtree_mirrors'), 'inner-only', 'of inner nodes');
@@ -305,7 +296,7 @@ is($standby->safe_psql('postgres', 'SELECT leaves FROM gpubtree_mirrors'), mirro
 	'splits that are replayed mark level 1');
 probe('standby, new separators', 50000, 'inner', $standby);
 $standby->stop;
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/, 'no process crashed');
+gpb_nothing_crashed($node);
 
 # ---- memory ----
 

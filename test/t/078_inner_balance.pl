@@ -1,7 +1,5 @@
 # CPU and device share the work of searches in inner nodes so that neither waits: what is found
 # with a slow and with a fast device, and that it is kept for each mirror.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', settings => <<'CONF');

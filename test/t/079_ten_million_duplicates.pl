@@ -1,8 +1,6 @@
 # One key ten million times, over tens of thousands of leaves: batches and aggregates count it on
 # the device, on the CPU, and with the inner nodes alone, and so they do when some of the rows have
 # gone.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $rows = 10_000_000;

@@ -8,7 +8,6 @@
 #
 # Under the manual's heading "Queries" every query is an example of what a node of ours does.
 use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $root = "$FindBin::RealBin/../..";

@@ -1,8 +1,6 @@
 # pg_upgrade carries indexes to a new cluster as they are, if both clusters preload the library; if
 # one does not, it stops before anything was changed and its output names the setting.  So it does
 # with an index for which there would be no room any more: its columns have changed since.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $old = gpb_node('old', databases => 1, settings => "autovacuum = off\n");

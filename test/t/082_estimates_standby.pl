@@ -1,7 +1,5 @@
 # Estimates read the ends of an index on a standby too, as those over a built-in B-tree do, and
 # a damaged leaf at the end is an error only for conditions that fall there.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $primary = gpb_node('primary', allows_streaming => 1, damages => 1,
@@ -21,10 +19,7 @@ CREATE INDEX ours_k ON ours USING gpubtree (k);
 CREATE INDEX theirs_k ON theirs (k);
 VACUUM ANALYZE;
 SQL
-$primary->backup('backup');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'backup', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($primary);
 
 sub estimates
 {

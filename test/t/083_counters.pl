@@ -7,8 +7,6 @@
 #
 # Guards: plan_columns.c, least_price.c and who asks them; pgstat_count_* in engine/ and page/page_read.c; ReadRecentBuffer(), which counts nothing.
 use JSON::PP;
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', settings => "autovacuum = off\nstats_fetch_consistency = none\n");

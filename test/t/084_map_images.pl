@@ -1,7 +1,5 @@
 # Map images: requests share the visibility bits that they read.  Each answer is that of its
 # snapshot whoever made the image that it came from, and no image is lost or kept for nobody.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
@@ -84,8 +82,7 @@ nobody_uses_images('one after the other');
 
 # ---- an older image is used while a newer one is published ----
 
-my $holder = $node->background_psql('postgres');
-$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+my $holder = gpb_holder($node);
 my $right = $node->safe_psql('postgres', $expected);
 my $old = start('batch-after-visibility-map');
 gpb_wait_for_hold($node);
@@ -206,7 +203,7 @@ ok(gpb_end_pgbench($reader), 'six readers beside writers: every answer is that o
 ok(gpb_end_pgbench($_), 'the writers are not disturbed') for $writer, $vacuum;
 nobody_uses_images('after readers and writers');
 $holder->quit;
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/, 'no process crashed');
+gpb_nothing_crashed($node);
 $node->stop;
 
 # ---- bits that are right for newer snapshots alone ----

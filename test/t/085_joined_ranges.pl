@@ -1,7 +1,5 @@
 # Ranges of several requests in one launch: each request gets the answer to its own ranges, whatever
 # the others ask, leave to the CPU or to the heap, and whoever of them goes in the middle.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
@@ -256,7 +254,7 @@ gpb_go_on($node, 2, "SELECT joined_launches > $before->{joined} FROM gpubtree_ba
 ok(gpb_end_pgbench($reader), 'eight readers beside writers: every answer is that of its snapshot, requests joined');
 ok(gpb_end_pgbench($_), 'the writers are not disturbed') for $writer, $vacuum;
 gpb_all_is_free($node, 'after readers and writers');
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/, 'no process crashed');
+gpb_nothing_crashed($node);
 
 # A page that was settled changes, and a reader on the CPU finds it settled anew: so older and newer
 # requests have the same bits.  With the epoch of the newer ones, the older would count rows that

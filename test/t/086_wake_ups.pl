@@ -6,8 +6,6 @@
 # the other side looks for sleepers after it has done its part.  A backend that sleeps on asks for a
 # heartbeat after a tenth of a second, so a wake-up that was lost shows in the time alone.
 use Time::HiRes qw(time usleep);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

@@ -11,7 +11,6 @@
 #
 # Guards: gpubtree.sql, options.c, validate.c
 use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', databases => 1, settings => "autovacuum = off\n");

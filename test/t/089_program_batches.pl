@@ -1,8 +1,6 @@
 # Batches with programs: filters, terms with filters of their own, expressions, groups.  Every engine
 # gives what SQL gives, for rows that are all-visible and for others, for leaves that the device
 # answers and for those that it leaves over.  A fault, and groups beyond the memory, end the run.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', only_queries_refresh => 1, small_chunks => 1, settings => "autovacuum = off\n");
@@ -141,7 +139,6 @@ foreach my $mode ('cpu', 'device')
 
 is($node->safe_psql('postgres', 'SELECT slots_free = slots AND memory_free = memory_bytes FROM gpubtree_batches'),
 	't', 'every slot and all memory is free again');
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/,
-	'no process crashed');
+gpb_nothing_crashed($node);
 
 done_testing();

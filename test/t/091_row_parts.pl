@@ -6,12 +6,7 @@
 #
 # Guards: batch_early.c, gpb_walk_rest(), list_rows.c, scan_exec.c.
 #
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_ROUNDS	number of rounds for each device (default 3)
 # GPB_TRANSACTIONS	number of transactions of each client in a round (default 25)
-# GPB_DEVICE	gpubtree.device; default: host, then off
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

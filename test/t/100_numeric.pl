@@ -7,12 +7,6 @@
 #
 # Guards: numeric.c, key.c, scan_tuple.c, rel_cache.c; program_decimal.c, program_halves.c,
 # program_expr.c, item_final.c, item_integer.c
-#
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_ROUNDS	number of tables for each device (default 6)
-# GPB_DEVICE	gpubtree.device; default: host, then off
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

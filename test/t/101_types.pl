@@ -3,12 +3,6 @@
 # among them.  The bytes that a type sends are compared, not only the text.
 #
 # Guards: coding.h, rel_cache.c, key.c, scan_tuple.c, array_keys.c
-#
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_ROUNDS	number of tables (default 26)
-# GPB_DEVICE	gpubtree.device (default host)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

@@ -7,10 +7,6 @@
 # column of a key: -0 is right before 0 there, and searches for either take both.
 #
 # Guards: coding.h, key_columns.h, key.c, numeric.c
-#
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

@@ -4,8 +4,6 @@
 # each of its steps, beside inserts into the page, pins on it, and a crash.
 #
 # Guards: rule M7 and the marks of a deletion (M2), the cleanup lock of a deletion, the gates.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

@@ -5,8 +5,7 @@
 # Guards: the redo of UNLINK and its marks; the checker beside replay; rule M7 on a standby.
 #
 # GPB_SECONDS	how long the mix runs (default 4)
-use FindBin;
-use lib $FindBin::RealBin;
+use GpubtreeMix;
 use GpubtreeTest;
 
 my $seconds = $ENV{GPB_SECONDS} // 4;
@@ -20,15 +19,8 @@ max_standby_streaming_delay = -1
 max_wal_size = 8GB
 CONF
 gpb_compare_function($primary);
-$primary->safe_psql('postgres', <<'SQL');
-CREATE TABLE t (k bigint, v int, d float8, a int8, b int8, c int8, e int8, f int8, g int8, h int8);
-CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d, a, b, c, e, f, g, h);
-INSERT INTO t (k, v, d) SELECT i, i % 1000, i % 100 FROM generate_series(1, 50000) i;
-SQL
-$primary->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'copy', has_streaming => 1);
-$standby->start;
+mix_wide_table($primary, 50000);
+my $standby = gpb_standby($primary);
 $primary->wait_for_catchup($standby);
 gpb_wait_for_service($standby);
 
@@ -50,25 +42,7 @@ SQL
 		'check@1' => "SELECT gpubtree_check('t_k', false);\n" },
 	'-c', 3);
 
-my %mix = (
-	'insert@12' => <<'SQL',
-\set a random(1, 50000)
-INSERT INTO t (k, v, d) SELECT :a + i, i, i FROM generate_series(1, 400) i;
-SQL
-	'delete@12' => <<'SQL',
-\set a random(1, 50000)
-DELETE FROM t WHERE k BETWEEN :a AND :a + 1500;
-SQL
-	'wide@1' => <<'SQL',
-\set a random(1, 25000)
-DELETE FROM t WHERE k BETWEEN :a AND :a + 22000;
-SQL
-	'fill@1' => <<'SQL',
-INSERT INTO t (k, v, d) SELECT i * 10, i, i FROM generate_series(1, 5000) i;
-SQL
-	'vacuum@8' => <<'SQL');
-VACUUM (INDEX_CLEANUP ON, TRUNCATE OFF) t;
-SQL
+my %mix = mix_deletions(50000);
 $primary->pgbench(
 	"-n -c 4 -T $seconds --random-seed=" . gpb_seed(), 0,
 	[qr/number of failed transactions: 0/], [qr/^pgbench: setting random seed to \d+$/],
@@ -78,8 +52,7 @@ ok(gpb_end_pgbench($readers, none_fails => 1), 'readers and checks on the standb
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 for my $node ($primary, $standby)
 {
-	my ($status, $text, $error) = $node->psql('postgres', "SELECT gpubtree_check('t_k', true)");
-	is($status, 0, $node->name . ': the index is sound') or diag($error);
+	gpb_index_is_sound($node, 't_k', $node->name . ': the index is sound');
 }
 is($standby->safe_psql('postgres', 'SELECT sum(confl_snapshot) FROM pg_stat_database_conflicts'), 0,
 	'no query of the standby was in the way');
@@ -88,13 +61,12 @@ my $answer = $primary->safe_psql('postgres', $query);
 is($standby->safe_psql('postgres', $query), $answer, 'both have the same rows');
 
 # A crash beside all this
-my $changes = gpb_start_pgbench($primary, $mix{'delete@12'} . $mix{'insert@12'} . $mix{'vacuum@8'}, '-c', 2);
+my $changes = gpb_start_pgbench($primary, $mix{'delete@16'} . $mix{'insert@16'} . $mix{'vacuum@12'}, '-c', 2);
 gpb_go_on($primary, 2, "SELECT n_dead_tup + n_tup_del > 0 FROM pg_stat_user_tables");
 $primary->stop('immediate');
 $changes->finish;
 $primary->start;
-my ($status, $text, $error) = $primary->psql('postgres', "SELECT gpubtree_check('t_k', true)");
-is($status, 0, 'after a crash the index is sound') or diag($error);
+gpb_index_is_sound($primary, 't_k', 'after a crash the index is sound');
 
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 $primary->stop;
@@ -105,7 +77,6 @@ my $blocks = $standby->safe_psql('postgres', "SELECT pg_relation_size('t_k')");
 $standby->safe_psql('postgres', 'INSERT INTO t (k, v, d) SELECT i, 1, 1 FROM generate_series(1, 8000) i');
 is($standby->safe_psql('postgres', "SELECT pg_relation_size('t_k')"), $blocks,
 	'after a promotion blocks are recycled');
-($status, $text, $error) = $standby->psql('postgres', "SELECT gpubtree_check('t_k', true)");
-is($status, 0, 'and the index is sound') or diag($error);
+gpb_index_is_sound($standby, 't_k', 'and the index is sound');
 
 done_testing();

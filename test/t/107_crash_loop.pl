@@ -5,11 +5,8 @@
 # Guards: the redo of all records, deletion and recycling of pages among them; the order of WAL and
 # pages.
 #
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of crashes (default 6)
 use Time::HiRes qw(usleep);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $rounds = $ENV{GPB_ROUNDS} // 6;

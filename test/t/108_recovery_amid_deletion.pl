@@ -5,8 +5,6 @@
 # Guards: one record for each deletion; the order of the records of a split that recycles a page.
 #
 # GPB_ROUNDS	places at which recovery stops (default 5)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 gpb_seed();
@@ -71,9 +69,8 @@ CONF
 	$node->start;
 	$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()') or die 'recovery does not end';
 	$seen{$type}++;
-	my ($status, $out, $err) = $node->psql('postgres', "SELECT gpubtree_check('t_k', true)");
-	is($status, 0, "$name: the index is sound and complete") or diag($err);
-	($status, $out, $err) = $node->psql('postgres', <<'SQL');
+	gpb_index_is_sound($node, 't_k', "$name: the index is sound and complete");
+	my ($status, $out, $err) = $node->psql('postgres', <<'SQL');
 VACUUM (TRUNCATE OFF, INDEX_CLEANUP ON) t;
 SELECT gpubtree_check('t_k', true);
 DELETE FROM t WHERE k BETWEEN 3000 AND 25000;

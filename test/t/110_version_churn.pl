@@ -4,8 +4,6 @@
 # its first query.  The index stays small and sound.
 #
 # Guards: bottom-up deletion in index/delete.c; rules M2, M5, M6 and M11 beside it.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $seconds = $ENV{GPB_SECONDS} // 4;

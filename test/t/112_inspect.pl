@@ -3,8 +3,6 @@
 # temporary indexes, and unlogged ones during recovery, it refuses.
 #
 # Guards: sql/inspect*.c; gpb_mirror_block_states().
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreePages;
 use GpubtreeTest;
 
@@ -61,10 +59,7 @@ is(query("SELECT string_agg(key, ' ') FROM gpubtree_page_items('t_k', 1) WHERE d
 
 # ---- a standby, and what is refused ----
 
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($node);
 query('CREATE UNLOGGED TABLE u (k int); CREATE INDEX u_k ON u USING gpubtree (k)');
 query('INSERT INTO t SELECT i, i FROM generate_series(5001, 8000) i');
 $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));

@@ -1,8 +1,6 @@
 # A build that is cancelled, fails, or ends with the server, in any of its phases and in whichever
 # process, leaves no temporary file and no index (an invalid one, if it was to be concurrent), and a
 # server that works.  Guards build_parallel.c, build_merge.c.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
@@ -49,9 +47,7 @@ my $create_serial = 'CREATE INDEX x ON serial_t USING gpubtree (k) INCLUDE (v)';
 sub hold_build
 {
 	my ($sql, $point) = @_;
-	my $holder = $node->background_psql('postgres');
-
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	my $build = gpb_start($node, $sql, "gpubtree.hold_point = '$point'", "application_name = 'build'");
 	gpb_wait_for_hold($node);
 	return ($holder, $build);

@@ -3,8 +3,6 @@
 # keys that are random, ascending, descending, few, skewed, alike but for a few bits, NULL; rows in
 # HOT chains, whose entries do not come in the order of their TIDs.  Guards build_sort.c,
 # build_merge.c, build_parallel.c.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
@@ -125,9 +123,7 @@ SQL
 for my $case ([ 50, 100 ], [ 100, 50 ])
 {
 	my ($before, $after) = @$case;
-	my $holder = $node->background_psql('postgres');
-
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	my $build = gpb_start($node,
 		"CREATE INDEX CONCURRENTLY filled_k ON filled USING gpubtree (looks_up(k)) WITH (fillfactor = $before)",
 		"gpubtree.hold_point = 'build-leader-scans'");

@@ -3,8 +3,6 @@
 # minimal the build itself logs nothing, and the index survives a crash all the same.  Guards
 # build_load.c, build_parallel.c.
 use Digest::MD5 qw(md5_hex);
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $settings = <<'CONF';
@@ -48,10 +46,7 @@ sub empty_file
 
 my $node = gpb_node('main', settings => $settings, allows_streaming => 1);
 $node->safe_psql('postgres', $table);
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($node);
 
 for my $kind (sort keys %build)
 {

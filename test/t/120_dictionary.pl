@@ -6,8 +6,6 @@
 # Guards: src/index/dictionary*.c, the redo of its records, what gpubtree_check says about it.
 #
 # GPB_SECONDS	how long the mix runs (default 2)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreePages;
 use GpubtreeTest;
@@ -68,9 +66,7 @@ sub codes
 
 my $start = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
 {
-	my $holder = $node->background_psql('postgres');
-
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	my @sessions = map {
 		gpb_start($node, "INSERT INTO t VALUES ($_, 'one name', 1)",
 			"gpubtree.hold_point = 'dictionary-before-append'")
@@ -86,9 +82,7 @@ my $start = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
 # ---- a crash between the value and its entry ----
 
 {
-	my $holder = $node->background_psql('postgres');
-
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	my $session = gpb_start($node, "INSERT INTO t VALUES (4, 'of a crash', 1)",
 		"gpubtree.hold_point = 'dictionary-after-append'");
 	gpb_wait_for_hold($node);
@@ -108,10 +102,7 @@ my $start = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
 
 # ---- a standby, beside writers ----
 
-$node->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'copy', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($node);
 $node->wait_for_catchup($standby);
 
 my $reader = $standby->background_psql('postgres');

@@ -4,8 +4,6 @@
 # to 17: the refusal.
 #
 # Guards: src/index/unique.c, build_unique.c, the constraint's part of insert.c.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
@@ -220,8 +218,7 @@ prints("SELECT indisvalid FROM pg_index WHERE indexrelid = 'b_k'::regclass; SELE
 	"t\n", 'REINDEX CONCURRENTLY makes it valid');
 fails('INSERT INTO b VALUES (4, 5)', qr/23505/, 'and unique');
 {
-	my $holder = $node->background_psql('postgres');
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	$node->safe_psql('postgres', 'DROP INDEX b_k');
 	my $build = gpb_start($node, 'CREATE UNIQUE INDEX CONCURRENTLY b_k ON b USING gpubtree (k)',
 		"gpubtree.hold_point = 'build-before-load'");

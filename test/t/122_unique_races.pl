@@ -5,8 +5,6 @@
 # Guards: the locks of the check and of the way from the first equal leaf to the entry's.
 #
 # GPB_SECONDS	how long the mix runs (default 3)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
@@ -104,8 +102,7 @@ prints("SELECT pg_relation_size('t_k') / 8192 > 10", 't', 'one key spans many le
 for my $point ('unique-checked', 'unique-move-right')
 {
 	$node->safe_psql('postgres', 'DELETE FROM t WHERE k = 7');
-	my $holder = $node->background_psql('postgres');
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	my $one = gpb_start($node, 'INSERT INTO t VALUES (7, 1)', "gpubtree.hold_point = '$point'");
 	gpb_wait_for_hold($node);
 	# It holds a leaf, at which the other one comes to wait.
@@ -130,10 +127,7 @@ prints("SELECT count(*) FROM t WHERE k = 7; SELECT gpubtree_check('t_k', true)",
 
 # ---- many sessions, the same keys, beside VACUUM ----
 
-$node->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'copy', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($node);
 
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE m (k bigint, v int) WITH (fillfactor = 70);

@@ -6,12 +6,6 @@
 # values, whose words go to the device with the ranges, and are too many for the staging.
 #
 # Guards: program_codes*.c, aggregate_values*.c, join_aggregate_exec.c, long tables (program.h).
-#
-# GPB_SEED		see gpb_seed() in GpubtreeTest.pm
-# GPB_ROUNDS	number of tables (default 12)
-# GPB_DEVICE	gpubtree.device (default: host and off)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use GpubtreeRandom;
 

@@ -5,8 +5,6 @@
 # appends nothing there.
 #
 # Guards: src/index/dictionary*.c, program_codes_bind.c.  What gpubtree_check says is 120's.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreePages;
 use GpubtreeTest;
 

@@ -31,11 +31,6 @@ BEGIN
 	}
 }
 
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeBuild;
 use GpubtreeHold;
 use GpubtreeTest;

@@ -2,8 +2,6 @@
 # loads fails with an error, or with the server's restart, leaves no file, no shared memory and no
 # lock, and the next build succeeds.  Concurrent builds and REINDEX among them, whose invalid indexes
 # can be dropped.  Guards build_parallel.c, build_merge.c, build_load.c.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeBuild;
 use GpubtreeHold;
 use GpubtreeTest;

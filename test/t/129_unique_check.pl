@@ -7,8 +7,6 @@
 # so this runs on servers that have no unique indexes of ours.
 #
 # Guards: src/index/check_unique.c.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
@@ -178,8 +176,7 @@ $old->quit;
 value('CREATE TABLE r (k int, v int); CREATE INDEX r_k ON r USING gpubtree (k);
 	INSERT INTO r VALUES (5, 1), (5, 2); DELETE FROM r WHERE v = 1');
 make_unique('r_k');
-my $holder = $node->background_psql('postgres');
-$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+my $holder = gpb_holder($node);
 my $held = gpb_start($node, "SELECT gpubtree_check('r_k')", "gpubtree.hold_point = 'check-unique'");
 gpb_wait_for_hold($node);
 value('VACUUM (INDEX_CLEANUP ON) r');
@@ -197,10 +194,7 @@ INSERT INTO w SELECT i, 0, i FROM generate_series(0, 1999) i;
 SQL
 make_unique('w_k');
 make_unique('w_x');
-$node->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'copy', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($node);
 # A row gives its key to another in one transaction or in two, and gets new versions.  The index
 # refuses others meanwhile.
 value(<<'SQL');

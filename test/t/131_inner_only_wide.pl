@@ -4,8 +4,6 @@
 # the tree's.
 #
 # Guards: searches for wide keys in requests, batch_inner.c and the host device.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 my $node = gpb_node('main', allows_streaming => 1, settings => <<'CONF');
@@ -98,10 +96,7 @@ compare('new separators', qr/^CPU, inner nodes on host/);
 $node->safe_psql('postgres', 'DELETE FROM uuids WHERE v % 5 > 0; DELETE FROM events WHERE tenant BETWEEN -5 AND 5; VACUUM;');
 compare('deleted leaves', qr/^CPU, inner nodes on host/);
 
-$node->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'base', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($node);
 gpb_wait_for_service($standby);
 $node->safe_psql('postgres', 'INSERT INTO uuids SELECT key_of(i), i FROM generate_series(140001, 160000) i');
 $node->wait_for_catchup($standby, 'replay', $node->lsn('insert'));
@@ -122,5 +117,5 @@ foreach my $index ('uuids_k', 'events_k')
 		"$index, bound $_: positions are the tree's, every leaf being clean")
 	  foreach 0 .. 2;
 }
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|server process .* was terminated by signal/, 'no process crashed');
+gpb_nothing_crashed($node);
 done_testing();

@@ -2,8 +2,6 @@
 # deletions of pages reach up to the root, and so does their redo.
 #
 # Guards: gpb_inner_entries in builds, splits and redo; split.c and page_delete.c above level 2.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 
 gpb_seed();

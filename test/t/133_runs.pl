@@ -2,11 +2,8 @@
 # gpubtree_check finds sound and that answers as the table does; a standby replays each change to the
 # same bytes (wal_consistency_checking), and answers likewise.
 #
-# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_STEPS	number of changes (default 12: each kind once)
 # GPB_ROWS	number of rows at first (default 5000)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeTest;
 use List::Util qw(shuffle);
 
@@ -78,10 +75,7 @@ CREATE FUNCTION leaves(index regclass, OUT leaves int, OUT runs int) LANGUAGE sq
 	WHERE type IN ('leaf', 'root') AND level = 0 $$;
 SQL
 $primary->safe_psql('postgres', "CREATE INDEX $_ ON t USING gpubtree $indexes{$_}") for sort keys %indexes;
-$primary->backup('base');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'base', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($primary);
 
 sub row_values
 {

@@ -2,10 +2,7 @@
 # answer, where single pages can show the damage; nothing crashes or hangs, whatever is done to the
 # table.  (061 has the damages that all pages share, 117 those of wide keys.)
 #
-# GPB_SEED	see gpb_seed() in GpubtreeTest.pm
 # GPB_FUZZ	number of indexes of each width with random bits flipped (default 6)
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeDamage;
 use GpubtreePages;
 use GpubtreeTest;
@@ -71,15 +68,13 @@ sub fuzz
 	# They are looked up in pages that are sound.
 	my @leaves = map { leaf($_) } 0 .. 7;
 
-	foreach (1 .. 1 + int(rand(4)))
-	{
+	gpb_flip_bits(4, sub {
 		my $block = rand() < 0.6 ? $leaves[ int(rand(8)) ] : int(rand(blocks()));
 		my $lower = get($block, 12, 'S<');
 		my $in = rand();
 		my $at = $in < 0.5 ? int(rand(PAGE)) : $in < 0.8 ? $lower - 1 - int(rand(64)) : SPECIAL + int(rand(PAGE - SPECIAL));
-		my $place = $block * PAGE + ($at < 0 || $at >= PAGE ? 0 : $at);
-		substr($bytes, $place, 1) = chr(ord(substr($bytes, $place, 1)) ^ (1 << int(rand(8))));
-	}
+		return ($block, $at < 0 || $at >= PAGE ? 0 : $at);
+	});
 }
 $damages{"fuzz_$_"} = [ \&fuzz, qr/^$|^XX002: /, 1 ] for 1 .. $ENV{GPB_FUZZ} // 6;
 
@@ -91,65 +86,40 @@ my %widths = (
 
 # ---- the tables ----
 
-my $node = gpb_damage_node();
-$node->safe_psql('postgres', <<'SQL');
-CREATE TABLE queries (n serial, how text, query text);
-INSERT INTO queries (how, query)
-SELECT how, query
-FROM unnest(ARRAY['index', 'index_only', 'bitmap', 'cpu', 'device']) how,
-	unnest(ARRAY[
-		'SELECT count(*) FROM $t WHERE k >= $lo',
-		'SELECT count(*) FROM $t WHERE k < $lo',
-		'SELECT count(*) FROM $t WHERE k = $lo',
-		'SELECT md5(string_agg(k::text || n, '','' ORDER BY k)) FROM (SELECT k, count(*) n FROM $t WHERE k >= $lo GROUP BY k) q']) query;
-INSERT INTO queries (how, query)
-SELECT how, query
-FROM unnest(ARRAY['index', 'index_only']) how,
-	unnest(ARRAY[
-		'SELECT md5(string_agg(k::text, '','')) FROM (SELECT k FROM $t WHERE k >= $lo ORDER BY k) q',
-		'SELECT md5(string_agg(k::text, '','')) FROM (SELECT k FROM $t WHERE k IS NOT NULL ORDER BY k DESC) q']) query;
-SQL
+my $node = gpb_damage_node(
+	[ [qw(index index_only bitmap cpu device)], [
+		q{SELECT count(*) FROM $t WHERE k >= $lo},
+		q{SELECT count(*) FROM $t WHERE k < $lo},
+		q{SELECT count(*) FROM $t WHERE k = $lo},
+		q{SELECT md5(string_agg(k::text || n, ',' ORDER BY k)) FROM (SELECT k, count(*) n FROM $t WHERE k >= $lo GROUP BY k) q} ] ],
+	[ [qw(index index_only)], [
+		q{SELECT md5(string_agg(k::text, ',')) FROM (SELECT k FROM $t WHERE k >= $lo ORDER BY k) q},
+		q{SELECT md5(string_agg(k::text, ',')) FROM (SELECT k FROM $t WHERE k IS NOT NULL ORDER BY k DESC) q} ] ]);
 
 my %tables;
-for my $width (sort keys %widths)
+for my $width (keys %widths)
 {
-	my ($type, $key) = @{ $widths{$width} };
+	my ($type, $key, $lo) = @{ $widths{$width} };
 
-	for my $name (sort keys %damages)
+	for my $name (keys %damages)
 	{
 		my $table = "${width}_$name";
+		my ($harm, $says, $may_be_wrong) = @{ $damages{$name} };
 
-		$tables{$table} = [ $width, @{ $damages{$name} } ];
-		$node->safe_psql('postgres', <<"SQL");
+		# New keys between those that there are fill the leaf, and split it.
+		$tables{$table} = { like => "${width}_sound", lo => $lo, harm => $harm, says => $says, may_be_wrong => $may_be_wrong,
+			grows => "INSERT INTO $table SELECT 0, $key FROM generate_series(30001, 60000, 9) n;", create => <<"SQL" };
 CREATE TABLE $table (i int, k $type);
 INSERT INTO $table SELECT i, $key FROM (SELECT i, i / 30 * 1000 n FROM generate_series(1, 4000) i) i;
 CREATE INDEX ${table}_k ON $table USING gpubtree (k) WITH (fillfactor = 20);
 SQL
-		$node->safe_psql('postgres', "VACUUM ANALYZE $table");
 	}
 }
-
-my %expected = map { $_ => { gpb_damaged_answers($node, "${_}_sound", $widths{$_}[2], "'seqscan'") } } keys %widths;
-
-# ---- do the damage, and look at it ----
-
-gpb_do_damage($node, { map { $_ => $tables{$_}[1] } keys %tables },
-	sub { field(leaf(5), 'row_width') == 6 && nruns(leaf(5)) > 3 });
-$node->start;
-gpb_wait_for_service($node);
-for my $table (sort keys %tables)
-{
-	my ($width, undef, $says, $may_be_wrong) = @{ $tables{$table} };
-	my (undef, $key, $lo) = @{ $widths{$width} };
-
-	# New keys between those that there are fill the leaf, and split it.
-	gpb_test_damaged($node, $table, lo => $lo, right => $expected{$width}, says => $says, may_be_wrong => $may_be_wrong,
-		grows => "INSERT INTO $table SELECT 0, $key FROM generate_series(30001, 60000, 9) n;");
-}
+gpb_test_damages($node, sub { field(leaf(5), 'row_width') == 6 && nruns(leaf(5)) > 3 }, %tables);
 
 # What was done to damaged leaves can be done again.
 $node->stop('immediate');
 $node->start;
 $node->stop;
-unlike(slurp_file($node->logfile), qr/terminated by signal|PANIC|TRAP/, 'nothing crashed');
+gpb_nothing_crashed($node);
 done_testing();

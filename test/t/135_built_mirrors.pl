@@ -5,8 +5,6 @@
 # that are there.  Neither DROP INDEX nor DROP DATABASE fails while it is being made.
 #
 # Guards: src/sql/built_mirrors.c, gpb_mirror_has_room().
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

@@ -1,8 +1,6 @@
 # Builds may have the device sort their records while the table is read.  The file has the same bytes
 # as without the device, whatever becomes of the service meanwhile; what comes back damaged is noticed;
 # nothing of the service's is kept.  Guards build_device.c, build_sort.c, service_sort.c.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
@@ -324,9 +322,7 @@ sub hangs_midway
 {
 	my ($memory, $point) = @_;
 	my $way = "in $memory";
-	my $holder = $node->background_psql('postgres');
-
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	gpb_hold_service($node, 'sort-read');
 	my $build = gpb_start($node, "CREATE INDEX y ON t USING gpubtree $index", "maintenance_work_mem = '$memory'",
 		'max_parallel_maintenance_workers = 0', "gpubtree.hold_point = '$point'");
@@ -379,9 +375,7 @@ for my $end ('pg_cancel_backend', 'pg_terminate_backend')
 
 # A read is abandoned before the service has seen it, which then looks at its slots once and no more.
 {
-	my $holder = $node->background_psql('postgres');
-
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	my $build = gpb_start($node, "CREATE INDEX y ON t USING gpubtree $index",
 		"maintenance_work_mem = '3MB'", 'max_parallel_maintenance_workers = 0',
 		"gpubtree.hold_point = 'build-reads-back'", "application_name = 'build'");

@@ -6,8 +6,6 @@
 # have each row twice.
 #
 # Guards: gpb_rel_is_plain()
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeNodes;
 use GpubtreeTest;
 

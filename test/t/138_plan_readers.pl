@@ -7,8 +7,6 @@
 #
 # Guards: node_private.h, ordinary_child.c, and each node's ..._explain.c
 use JSON::PP;
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeNodes;
 use GpubtreeTest;
 

@@ -4,8 +4,6 @@
 # most values single ones are looked up on the pages.
 #
 # Guards: src/index/dictionary_single.c, dictionary_shared.c, dictionary_kept.c, and lock_last() in dictionary_page.c.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 

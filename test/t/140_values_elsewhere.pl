@@ -3,8 +3,6 @@
 #
 # Guards: gpb_dictionary_note_elsewhere() and gpb_dictionary_elsewhere() in src/index/dictionary_page.c,
 # what checks and programs make of it.
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreePages;
 use GpubtreeTest;
@@ -51,10 +49,7 @@ sub same
 }
 
 same($node, 'no value elsewhere');
-$node->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'copy', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($node);
 my $reader = $standby->background_psql('postgres');
 my $session = $node->background_psql('postgres');
 my $count = 'SELECT count(DISTINCT a) FROM t WHERE k > 0';
@@ -62,9 +57,7 @@ $_->query_safe("PREPARE q AS $count"), $_->query_safe('EXECUTE q') for $reader, 
 
 # A crash between what says so and the entry
 {
-	my $holder = $node->background_psql('postgres');
-
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	my $inserts = gpb_start($node, q{INSERT INTO t VALUES (3001, repeat('long', 1000), 'b 1', 1)},
 		"gpubtree.hold_point = 'dictionary-after-note'");
 	gpb_wait_for_hold($node);

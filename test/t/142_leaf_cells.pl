@@ -2,14 +2,6 @@
 # at each step of a reader others insert, delete, clean up and record.
 #
 # Guards: rule M14, and the conditions of which it consists.
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
-use FindBin;
-use lib $FindBin::RealBin;
 use GpubtreeHold;
 use GpubtreeTest;
 
@@ -114,7 +106,6 @@ sub ask_held
 	my $reader = gpb_start($on, $query, @forced, "gpubtree.hold_point = '" . ($hold // 'cells-before-looks') . "'");
 	gpb_wait_for_hold($on);
 	$meanwhile->();
-	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 	$holder->quit;
 	is(gpb_finish($reader), $expected, $name);
 }
@@ -448,8 +439,7 @@ $query = $columns;
 prepare('i');
 $whole = without_cells();
 {
-	my $holder = $node->background_psql('postgres');
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	my $recorder = gpb_start($node, $query, @forced, "gpubtree.hold_point = 'cells-recording'");
 	gpb_wait_for_hold($node);
 	# It is the second leaf of the range, or near it.
@@ -458,7 +448,6 @@ $whole = without_cells();
 	gpb_wait_until('the writer waits for the leaf, or has ended', sub {
 		$node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'writer'"
 			. " AND wait_event IS DISTINCT FROM 'BufferContent' AND state = 'active'") == 0 });
-	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 	$holder->quit;
 	is(gpb_finish($recorder), $whole, 'a recorder is held at a leaf');
 	is(gpb_finish($writer), '', 'a writer comes to that leaf');
@@ -757,10 +746,7 @@ ask('sums of more than 64 bits', 'SELECT sum(w), min(w), max(w), count(w) FROM t
 
 prepare('i');
 ask('recorded');
-$node->backup('b');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'b', has_streaming => 1);
-$standby->start;
+my $standby = gpb_standby($node);
 $node->wait_for_catchup($standby);
 ask('on the standby', $query, $standby);
 cmp_ok(passed($query, $standby), '>', 50, 'a standby passes leaves by');
@@ -962,11 +948,7 @@ BEGIN
 END $$;
 SQL
 my $reader = $node;
-$node->backup('mix');
-my $mix_standby = PostgreSQL::Test::Cluster->new('mix_standby');
-$mix_standby->init_from_backup($node, 'mix', has_streaming => 1);
-$mix_standby->append_conf('postgresql.conf', "max_standby_streaming_delay = 10s\n");
-$mix_standby->start;
+my $mix_standby = gpb_standby($node, name => 'mix_standby', settings => "max_standby_streaming_delay = 10s\n");
 my $writers = gpb_start_pgbench($node, {
 	'insert@8' => "\\set k random(1, 30000)\nINSERT INTO t VALUES (:k, 1, :k / 4.0, :k, NULL);\nINSERT INTO s VALUES (:k, 1, 2, :k, 3);\n",
 	'delete@8' => "\\set k random(1, 30000)\nDELETE FROM t WHERE k BETWEEN :k AND :k + 3;\nDELETE FROM s WHERE k = :k;\n",

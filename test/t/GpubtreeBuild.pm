@@ -2,11 +2,6 @@
 # the build but, where it was concurrent, an invalid index, and the next build succeeds.
 package GpubtreeBuild;
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use GpubtreeHold;
 use GpubtreeTest;
 use Exporter 'import';
@@ -88,9 +83,7 @@ sub gpb_finish_build
 sub gpb_hold_build
 {
 	my ($node, $sql, $point, $processes) = @_;
-	my $holder = $node->background_psql('postgres');
-
-	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $holder = gpb_holder($node);
 	my $build = gpb_start_build($node, $sql, "gpubtree.hold_point = '$point'", "application_name = 'build'");
 	gpb_wait_for_hold($node, $processes);
 	return ($holder, $build);

@@ -1,31 +1,40 @@
-# Indexes whose files are damaged, what 061, 065, 117 and 134 share: doing the damage, attempting
-# queries in every way, and seeing that nothing comes of it but right answers and reports of damage.
+# Indexes whose files are damaged, what 061, 065, 117 and 134 share: making tables and doing the damage,
+# asking queries in every way and changing the tables, and seeing that nothing comes of it but right
+# answers and reports of damage.
 package GpubtreeDamage;
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use GpubtreePages;
 use GpubtreeTest;
 use Exporter 'import';
 
-our @EXPORT = qw(gpb_damage_node gpb_do_damage gpb_damaged_answers gpb_test_damaged);
+our @EXPORT = qw(gpb_damage_node gpb_do_damage gpb_flip_bits gpb_damage_server gpb_test_damages);
 
-# Return a server for damages, with a function attempt(query, how) for the ways of the queries: it
-# returns the answer as a text, or SQLSTATE and message.
+my $verbose = [ '-v', 'VERBOSITY=verbose' ];
+
+# A server whose pages tests write, and which plans as queries ask for
+sub gpb_damage_server
+{
+	my ($settings) = @_;
+
+	return gpb_node('main', damages => 1, settings => <<"CONF");
+autovacuum = off
+fsync = off
+jit = off
+max_parallel_workers_per_gather = 0
+client_min_messages = error
+log_min_error_statement = panic
+$settings
+CONF
+}
+
+# Return a server with the queries to ask of damaged tables: arrays of the ways, which attempt() knows,
+# and of what to ask in each of them.  In a query $t stands for the table, $lo for a key in its middle.
+# attempt(query, how) returns the answer as a text, or SQLSTATE and message.
 sub gpb_damage_node
 {
-	my $node = gpb_node('main', damages => 1, settings => <<'CONF');
-autovacuum = off
-client_min_messages = error
-log_min_messages = warning
-log_min_error_statement = panic
-max_parallel_workers_per_gather = 0
-jit = off
-CONF
-
-	$node->safe_psql('postgres', <<'SQL');
+	my (@queries) = @_;
+	my $node = gpb_damage_server('');
+	my $sql = <<'SQL';
 CREATE FUNCTION attempt(query text, how text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	answer text;
@@ -48,7 +57,19 @@ EXCEPTION WHEN others THEN
 	RETURN sqlstate || ': ' || sqlerrm ||
 		coalesce(' while ' || substring(context FROM 'reading block \d+ of index "\w+"'), '');
 END $$;
+CREATE TABLE queries (n serial, how text, query text);
 SQL
+
+	foreach my $asked (@queries)
+	{
+		my ($ways, $texts) = @$asked;
+
+		foreach my $how (@$ways)
+		{
+			$sql .= "INSERT INTO queries (how, query) VALUES ('$how', \$q\$$_\$q\$);\n" foreach @$texts;
+		}
+	}
+	$node->safe_psql('postgres', $sql);
 	return $node;
 }
 
@@ -73,61 +94,139 @@ sub gpb_do_damage
 	return;
 }
 
-# Return number and answer of each of the table "queries", asked of the table; "how" is an SQL
-# expression.  In a query $t stands for the table, $lo for a key in its middle.
-sub gpb_damaged_answers
+# Flip a bit of each of up to so many bytes, which the function chooses: block, and place in it.
+sub gpb_flip_bits
 {
-	my ($node, $table, $lo, $how) = @_;
-	my ($rc, $out, $err) = $node->psql('postgres',
-		"SELECT n || '=' || attempt(replace(replace(query, '\$t', '$table'), '\$lo', \$q\$$lo\$q\$), $how) FROM queries ORDER BY n",
-		timeout => 1800);
+	my ($most, $choose) = @_;
 
-	BAIL_OUT("$table: the server died: $err") if $rc == 2;
-	return map { split(/=/, $_, 2) } split(/\n/, $out);
+	foreach (1 .. 1 + int(rand($most)))
+	{
+		my ($block, $at) = $choose->();
+
+		substr($bytes, $block * PAGE + $at, 1) ^= chr(1 << int(rand(8)));
+	}
+	return;
 }
 
-# Test what checker, scans and changes of a damaged table say.
-#
-#	lo				see gpb_damaged_answers()
-#	right			its answers while the table was sound
-#	says			what the checker says; undef if nothing
-#	may_be_wrong	may scans be wrong, since no reader of single pages sees the damage?
-#	grows			SQL that changes the table before all else does; it may stop with an error
-sub gpb_test_damaged
+# May this answer be one to a locator or key that damage has made up?  Core says that the table has
+# no such block, or the block no such row, and that sums of keys are out of range.  Of the index's
+# own file it never complains but with XX002, and of the table's only where a locator can be wrong.
+sub is_unusable
 {
-	my ($node, $table, %is) = @_;
-	my (undef, $said) = $node->psql('postgres', "SELECT attempt('SELECT gpubtree_check(''${table}_k'', true)', 'index')");
-	my %answers = gpb_damaged_answers($node, $table, $is{lo}, 'how');
-	my @odd = "without an answer" x (keys %answers < keys %{ $is{right} });
+	my ($answer, $table_file) = @_;
 
-	if (defined $is{says}) { like($said, $is{says}, "$table: checker") }
-	else { is($said, '', "$table: checker") }
-	for my $n (sort keys %answers)
-	{
-		my $answer = $answers{$n};
+	return $answer =~ /XX001: could not read block(?: \d+|s \d+\.\.\d+) in file "\Q$table_file\E": read only 0 of 8192 bytes/
+	  || $answer =~ /(?:XX000|58P01): could not open file "\Q$table_file\E\.\d+" .*previous segment is only/
+	  || $answer =~ /XX000: tuple offset out of range/
+	  || $answer =~ /22003: /;
+}
 
-		next if $answer eq $is{right}{$n} || $answer =~ /^XX002: /;
-		# a wrong key or row may also be one that core cannot use
-		next if $is{may_be_wrong} && $answer !~ /^57014: /;
-		push @odd, "query $n: " . substr($answer, 0, 200);
-	}
-	is(join("\n", grep { $_ ne '' } @odd), '', "$table: scans");
+# SQL that asks the table each of the queries, by the way that goes with it or by another; a line with
+# the query's number for each
+sub ask
+{
+	my ($table, $lo, $how) = @_;
 
-	my ($rc, $out, $err) = $node->psql('postgres', <<"SQL", on_error_stop => 0, timeout => 1800, extra_params => [ '-v', 'VERBOSITY=verbose' ]);
-SET statement_timeout = '5min';
-@{[ $is{grows} // '' ]}
-\\set ON_ERROR_STOP on
+	return "SELECT n || '=' || attempt(replace(replace(query, '\$t', '$table'), '\$lo', \$q\$$lo\$q\$), $how) FROM queries ORDER BY n;\n";
+}
+
+# Run statements, those after one that fails too.  Stops the test if the server has died or does not
+# answer.
+sub run_all
+{
+	my ($node, $what, $sql) = @_;
+	my $timed_out = 0;
+	my ($rc, $out, $err) = $node->psql('postgres', $sql, on_error_stop => 0, timeout => 1800, timed_out => \$timed_out,
+		extra_params => $verbose);
+
+	BAIL_OUT("$what: no answer") if $timed_out;
+	BAIL_OUT("$what: the server died: $err") if $rc == 2;
+	return ($out, $err);
+}
+
+# Test what the checker says; nothing, if "says" is undef.
+sub test_checker
+{
+	my ($table, $says, $said) = @_;
+
+	return is($said, '', "$table: checker") unless defined $says;
+	like($said, $says, "$table: checker");
+	return like($said, qr/^$|^XX002: .*index "${table}_k"/, "$table: names index and block, or row");
+}
+
+# Test what the checker says of a damaged table, what its scans answer, and what changes do to it.
+sub test_damaged
+{
+	my ($node, $table, $is, $right) = @_;
+	my $changes = $is->{changes} // <<"SQL";
 INSERT INTO $table SELECT * FROM $table WHERE i % 3 = 0;
 DELETE FROM $table WHERE i % 1000 BETWEEN 100 AND 950;
+SQL
+	my $more_changes = $is->{more_changes} // "INSERT INTO $table SELECT * FROM $table WHERE i % 7 = 0;\n";
+	my ($out, $err) = run_all($node, $table, <<"SQL");
+SELECT attempt('SELECT gpubtree_check(''${table}_k'', true)', 'index');
+@{[ ask($table, $is->{lo} // '', 'how') ]}
+SET statement_timeout = '5min';
+@{[ $is->{grows} // '' ]}
+$changes
 VACUUM (INDEX_CLEANUP ON) $table;
-INSERT INTO $table SELECT * FROM $table WHERE i % 7 = 0;
+$more_changes
 REINDEX INDEX ${table}_k;
 SELECT gpubtree_check('${table}_k', true);
 SQL
-	BAIL_OUT("$table: the server died: $err") if $rc == 2;
-	@odd = grep { /(?:ERROR|FATAL|PANIC):/ && !/ERROR:  XX002: / } split(/\n/, $err);
-	@odd = grep { !/could not read block|tuple offset out of range|previous segment/ } @odd if $is{may_be_wrong};
+	my ($said, @answers) = split(/\n/, $out);
+	my $odd = '';
+
+	test_checker($table, $is->{says}, $said);
+	foreach my $n (sort keys %$right)
+	{
+		my ($answer) = map { /^$n=(.*)/ } @answers;
+
+		next if defined $answer && ($answer eq $right->{$n} || $answer =~ /^XX002: /);
+		# A wrong key or row may also be one that core cannot use.
+		next if defined $answer && $is->{may_be_wrong} && ($answer !~ /^[0-9A-Z]{5}: / || is_unusable($answer, $is->{file}));
+		$odd .= "query $n: " . substr($answer // 'no answer', 0, 200) . "\n";
+	}
+	is($odd, '', "$table: scans");
+
+	# Changes may succeed, or report damage; the first line of each error has code and message.
+	my @odd = grep { /(?:ERROR|FATAL|PANIC):/ && !/ERROR:  XX002: / } split(/\n/, $err);
+	@odd = grep { !is_unusable($_, $is->{file}) } @odd if $is->{may_be_wrong};
 	is(join("\n", @odd), '', "$table: changes, VACUUM, REINDEX");
+	return;
+}
+
+# Make tables, damage their indexes, and test each.  A table, named by the key, is a hash:
+#
+#	create			SQL that makes it, but for VACUUM ANALYZE
+#	lo				see gpb_damage_node(), if queries have that
+#	like			the table that has the right answers
+#	harm			what is done to its index, on $bytes
+#	says			what the checker says; undef if nothing
+#	may_be_wrong	may scans be wrong, since no reader of single pages sees the damage?
+#	grows			SQL that changes it before all else does
+#	changes			SQL that changes it before VACUUM, and
+#	more_changes	after it, if not as usual
+sub gpb_test_damages
+{
+	my ($node, $is_sound, %tables) = @_;
+	my @tables = sort keys %tables;
+	my %right;
+
+	$node->safe_psql('postgres', join('', map { "$tables{$_}{create}\nVACUUM ANALYZE $_;\n" } @tables));
+	foreach (split(/\n/, $node->safe_psql('postgres', "SELECT relname, pg_relation_filepath(oid) FROM pg_class WHERE relkind = 'r'")))
+	{
+		my ($table, $file) = split(/\|/);
+		$tables{$table}{file} = $file if exists $tables{$table};
+	}
+	foreach my $like (map { $_->{like} } values %tables)
+	{
+		$right{$like} //= { map { split(/=/, $_, 2) } split(/\n/, $node->safe_psql('postgres', ask($like, $tables{$like}{lo} // '', "'seqscan'"))) };
+	}
+	gpb_do_damage($node, { map { $_ => $tables{$_}{harm} } @tables }, $is_sound);
+	$node->start;
+	gpb_wait_for_service($node);
+	test_damaged($node, $_, $tables{$_}, $right{ $tables{$_}{like} }) foreach @tables;
 	return;
 }
 

@@ -1,11 +1,7 @@
 # Sessions in the background, and the service or the refresher held at a point (src/hold.h).
 package GpubtreeHold;
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
+use GpubtreeTest;
 use Time::HiRes qw(usleep);
 use Exporter 'import';
 

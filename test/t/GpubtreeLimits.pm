@@ -1,19 +1,18 @@
-# The bounds that a node keeps to: what 035 and 043 share, and the writers of 032.  A node's answers
-# stay exact beside writers, its memory stays bounded, it reads few rows for a query that wants few,
-# and it ends at once when it is cancelled.
+# The bounds that a node keeps to: what 035 and 043 share, and the writers of 030 and 032.  A node's
+# answers stay exact beside writers, its memory stays bounded, it reads few rows for a query that wants
+# few, and it ends at once when it is cancelled.
 package GpubtreeLimits;
 
-use strict;
-use warnings;
+use GpubtreeTest;
 use JSON::PP;
-use Test::More;
 use Time::HiRes qw(time);
 use Exporter 'import';
 
 our @EXPORT = qw(gpb_writers gpb_compare_beside_writers gpb_create_large gpb_counter_and_rows gpb_cancel_all);
 
-# Scripts for pgbench, with their weights, that write to t (k bigint, v int, note int), whose keys
-# are 1 to $most: they insert, delete, move keys, update without touching the index, and vacuum.
+# Scripts for pgbench, with their weights, that write to t, whose first columns are k bigint and v int,
+# and which has a note int; keys are 1 to $most.  They insert, delete, move keys, update without touching
+# the index, and vacuum.
 sub gpb_writers
 {
 	my ($most) = @_;

@@ -1,22 +1,48 @@
 # Writers of every kind beside readers who compare gpubtree's nodes with a sequential scan in one
-# snapshot: what 046 and 047 share.
+# snapshot: what 046 and 047 share; and what 105 and 106 do, where pages are deleted at a high rate.
 #
-# The table t has about 8,000 rows on some 200 heap pages, whose keys are 0 to 1999; the indexes t_k
+# The table t of 046 and 047 has about 8,000 rows on some 200 heap pages, whose keys are 0 to 1999; the indexes t_k
 # and t_ts are gpubtree's, c refers to t.  SQL functions made here compare: see mix_compare().
 package GpubtreeMix;
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use Time::HiRes qw(usleep);
 use GpubtreeHold;
 use GpubtreeTest;
 use Exporter 'import';
 
-our @EXPORT = qw(mix_create mix_has_page_cache mix_start mix_finish mix_writers mix_vacuums
+our @EXPORT = qw(mix_wide_table mix_deletions mix_create mix_has_page_cache mix_start mix_finish mix_writers mix_vacuums
   mix_readers mix_old_readers mix_standby_readers mix_plans);
+
+# ---- pages that are deleted ----
+
+# The table t with these rows, k from 1 on.  Entries of its index are wide, so that pages of level 1 are
+# emptied too.
+sub mix_wide_table
+{
+	my ($node, $rows) = @_;
+
+	$node->safe_psql('postgres', <<"SQL");
+CREATE TABLE t (k bigint, v int, d float8, a int8, b int8, c int8, e int8, f int8, g int8, h int8);
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d, a, b, c, e, f, g, h);
+INSERT INTO t (k, v, d) SELECT i, i % 1000, i % 100 FROM generate_series(1, $rows) i;
+SQL
+	return;
+}
+
+# Scripts for pgbench, with their weights, that empty pages there, within and whole subtrees, and fill
+# others
+sub mix_deletions
+{
+	my ($rows) = @_;
+	my $half = $rows / 2;
+
+	return (
+		'insert@16' => "\\set a random(1, $rows)\nINSERT INTO t (k, v, d) SELECT :a + i, i, i FROM generate_series(1, 400) i;\n",
+		'delete@16' => "\\set a random(1, $rows)\nDELETE FROM t WHERE k BETWEEN :a AND :a + 1500;\n",
+		'wide@1' => "\\set a random(1, $half)\nDELETE FROM t WHERE k BETWEEN :a AND :a + $half - 4000;\n",
+		'fill@1' => "INSERT INTO t (k, v, d) SELECT i * 10, i, i FROM generate_series(1, $rows / 10) i;\n",
+		'vacuum@12' => "VACUUM (INDEX_CLEANUP ON, TRUNCATE OFF) t;\n");
+}
 
 # ---- the table and the functions that compare ----
 

@@ -18,16 +18,11 @@
 # changes what the seeds of test/seeds lead to.
 package GpubtreeRandom;
 
-use strict;
-use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use PostgreSQL::Test::BackgroundPsql;
-use Test::More;
 use GpubtreeTest;
 use Exporter 'import';
 
 our @EXPORT = qw(chance pick between gpb_quiet_sessions gpb_values gpb_family gpb_index_order
+  gpb_column_types gpb_column_domains gpb_column_value
   gpb_fixed_width_types gpb_fixed_width_sql
   gpb_table_sql gpb_isolation gpb_moves gpb_digest_sql gpb_answer_sql gpb_prepared_sql);
 
@@ -71,6 +66,52 @@ sub gpb_family
 	my ($type) = @_;
 	return qw(float8 float4 float8) if $type =~ /^float/;
 	return $type =~ /^int/ ? qw(int2 int4 int8) : qw(date timestamp timestamptz);
+}
+
+# For each type of a key column: "sql" makes an expression of it from one for a number from 0 on,
+# "other" are the types that it is compared with, "extremes" literals at its limits.  Values of the
+# domain "far" lie far apart; both domains are gpb_column_domains().
+sub gpb_column_types
+{
+	my @integers = (other => [qw(int2 int4 int8)], sql => sub { "(($_[0]) - 5)" });
+	my @infinities = (extremes => [ "'infinity'", "'-infinity'" ]);
+	my @times = (other => [qw(date timestamp timestamptz)], @infinities);
+	my @floats = (other => [qw(float4 float8)], sql => sub { "((($_[0]) - 5) / 8.0)" }, @infinities);
+	my @int8 = (extremes => [ '(-9223372036854775808)', '9223372036854775807' ]);
+
+	return (
+		int2 => { @integers, extremes => [ '(-32768)', '32767' ] },
+		small => { @integers, extremes => [ '(-32768)', '32767' ] },
+		int4 => { @integers, extremes => [ '(-2147483648)', '2147483647' ] },
+		int8 => { @integers, @int8 },
+		far => { other => ['int8'], sql => sub { "((($_[0]) - 5)::int8 * 1000000007)" }, @int8 },
+		bool => { other => ['bool'], sql => sub { "(($_[0]) % 2 = 1)" }, extremes => ['true'] },
+		oid => { other => ['oid'], sql => sub { "(($_[0])::int8::oid)" }, extremes => [ '4294967295', '0' ] },
+		date => { @times, sql => sub { "(date '2024-11-01' + ($_[0])::int4)" } },
+		timestamp => { @times, sql => sub { "(timestamp '2024-11-01' + ($_[0]) * interval '7 hours')" } },
+		timestamptz => { @times, sql => sub { "(timestamptz '2024-11-01' + ($_[0]) * interval '12 hours')" } },
+		float4 => {@floats},
+		float8 => {@floats},
+		(map { ("numeric($_, 2)" => { other => [ "numeric($_, 2)", 'numeric', 'numeric(30, 10)', 'int4' ],
+			sql => sub { "((($_[0]) - 5) / 8.0)" }, extremes => [ "'NaN'", map { $_ . '.99)' } '(' . '9' x ($_ - 2), '(-' . '9' x ($_ - 2) ] }) } 8, 9),
+		uuid => { other => ['uuid'], sql => sub { "(md5((($_[0]) % 13)::text || (($_[0]) / 13))::uuid)" },
+			extremes => ["'ffffffff-ffff-ffff-ffff-ffffffffffff'"] });
+}
+
+sub gpb_column_domains { return "CREATE DOMAIN small AS int2;\nCREATE DOMAIN far AS int8;\n" }
+
+# SQL for a random value of a row's column, or NULL, cast to the column's type, of which gpb_column_types()
+# has more.  A column is a hash: its type, the probability "null", "number", an expression for a number
+# from 0 on (any below "domain" if there is none), and the probability of an extreme (0.01).
+sub gpb_column_value
+{
+	my ($column, $type) = @_;
+	my $value = $type->{sql}->($column->{number} // "floor(random() * $column->{domain})::int4");
+	my $extreme = pick(@{ $type->{extremes} });
+	my $often = $column->{extreme} // 0.01;
+
+	return "(CASE WHEN random() < $column->{null} THEN NULL WHEN random() < $often THEN $extreme\::$column->{type} "
+	  . "ELSE $value\::$column->{type} END)";
 }
 
 # ---- tables ----

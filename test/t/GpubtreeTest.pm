@@ -13,9 +13,9 @@ use Test::More;
 use Time::HiRes qw(sleep);
 use parent 'Exporter';
 
-our @EXPORT = qw(gpb_seed gpb_setseed gpb_node gpb_compare_function gpb_engine gpb_plan_node
-  gpb_wait_for_hold gpb_wait_for_service gpb_service_pid gpb_start_pgbench gpb_end_pgbench
-  gpb_go_on gpb_kill_backend);
+our @EXPORT = qw(gpb_seed gpb_setseed gpb_node gpb_standby gpb_compare_function gpb_engine gpb_plan_node
+  gpb_holder gpb_wait_for_hold gpb_wait_for_service gpb_service_pid gpb_start_pgbench gpb_end_pgbench
+  gpb_go_on gpb_kill_backend gpb_nothing_crashed gpb_index_is_sound);
 
 # "use GpubtreeTest" is also what every script would begin with: strict, warnings, and the functions
 # of Test::More and PostgreSQL::Test::Utils, besides those above.
@@ -127,6 +127,20 @@ CONF
 	return $node;
 }
 
+# A standby of the server, which streams, with more settings (text).  Another than the first has a "name".
+sub gpb_standby
+{
+	my ($primary, %options) = @_;
+	my $name = $options{name} // 'standby';
+	my $standby = PostgreSQL::Test::Cluster->new($name);
+
+	$primary->backup($name);
+	$standby->init_from_backup($primary, $name, has_streaming => 1);
+	$standby->append_conf('postgresql.conf', $options{settings} // '');
+	$standby->start;
+	return $standby;
+}
+
 # Create answer(query, how) and compare_range(table, lo, hi).
 #
 # answer() runs "query" (one row) and returns the row as text; how is 'aggregate' (gpubtree's
@@ -208,6 +222,16 @@ sub gpb_engine
 {
 	my $found = gpb_plan_node(@_);
 	return $found ? $found->{Engine} : '';
+}
+
+# A session that holds others at the hold points they ask for, until it unlocks or ends
+sub gpb_holder
+{
+	my ($node) = @_;
+	my $holder = $node->background_psql('postgres');
+
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	return $holder;
 }
 
 # Wait until so many backends wait at a hold point: one, if no number is given.
@@ -305,6 +329,22 @@ sub gpb_kill_backend
 	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE pid = $pid")
 	  or die 'the server does not come back';
 	return;
+}
+
+# Test that gpubtree_check finds the index sound, and complete beside its table.
+sub gpb_index_is_sound
+{
+	my ($node, $index, $name) = @_;
+	my ($status, $out, $err) = $node->psql('postgres', "SELECT gpubtree_check('$index', true)");
+
+	return is($status, 0, $name) || diag($err);
+}
+
+sub gpb_nothing_crashed
+{
+	my ($node) = @_;
+
+	return unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'nothing crashed');
 }
 
 # Let others go on for some seconds, and for as long as it takes until the query says "t".

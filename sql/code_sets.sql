@@ -1,8 +1,8 @@
+\set ECHO none
 -- Conditions on values of a dictionary that many values satisfy, and many fail.
 
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE hosts (k integer, host text, shop char(6), raw bytea, v integer);
 INSERT INTO hosts SELECT i, NULLIF('host ' || i * 7919 % 5000, 'host 77'), 's' || i % 700,
 	decode(md5((i % 900)::text), 'hex'), i % 100
@@ -34,7 +34,6 @@ BEGIN
 	RETURN COALESCE(node, 'PostgreSQL''s plan');
 END
 $$;
-\set ECHO all
 
 SELECT condition, same_rows('SELECT count(*), sum(v), count(DISTINCT host) FROM hosts WHERE k > 7 AND '
 	|| condition)
@@ -56,8 +55,10 @@ FROM (VALUES
 	('raw > ''\x80'' AND shop > ''s5'' AND host > ''host 2'''),
 	('host = ''host 4999'''),
 	('host <> ''''')) q (condition);
+\set ECHO all
 SELECT host, sum(v) FROM hosts WHERE k > 19990 AND host LIKE '%1%' GROUP BY host ORDER BY 1;
 
+\set ECHO none
 -- What is equal by its bytes is looked up; other equalities are evaluated for each value.
 CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE COLLATION deutsch (provider = icu, locale = 'de-DE');
@@ -88,6 +89,7 @@ FROM (VALUES
 	('raw = ''''')) q (condition);
 PREPARE of_host(text) AS SELECT count(*), sum(v) FROM hosts WHERE k > 7 AND host = $1;
 SET plan_cache_mode = force_generic_plan;
+\set ECHO all
 EXECUTE of_host('host 4242');
 EXECUTE of_host(NULL);
 EXECUTE of_host('late');
@@ -97,6 +99,7 @@ RESET plan_cache_mode;
 
 -- Random conditions; the seed is that of gpb.seed, or 1.
 SELECT setseed(COALESCE(NULLIF(current_setting('gpb.seed', true), ''), '1')::integer % 1000 / 1000.0);
+\set ECHO none
 DO $$
 DECLARE
 	operators text[] := '{<,<=,>,>=,<>,=,LIKE,NOT LIKE,ILIKE,~}';
@@ -141,6 +144,7 @@ SELECT query, same_rows('SELECT ' || query) FROM (VALUES
 -- Values that come after the plan was made
 PREPARE of_ids(text) AS SELECT count(*), sum(v) FROM ids WHERE k > 7 AND id LIKE $1;
 SET plan_cache_mode = force_generic_plan;
+\set ECHO all
 EXECUTE of_ids('%77%');
 INSERT INTO ids SELECT i, 'new ' || i, 'new', 1 FROM generate_series(1, 20000) i;
 EXECUTE of_ids('new %7_');
@@ -162,6 +166,7 @@ RESET plan_cache_mode;
 -- A table without words where others leave no room in the program
 SELECT same_rows('SELECT count(*), sum(v) FROM ids WHERE k > 7 AND v = ANY (ARRAY(SELECT generate_series(-99, 92)))
 	AND v <> ALL (ARRAY(SELECT 1 WHERE false))');
+\set ECHO none
 -- A subquery in the condition adds values while it is evaluated.
 CREATE TABLE few (k integer, id text);
 INSERT INTO few SELECT i, 'id ' || i % 9 FROM generate_series(1, 20000) i;
@@ -173,6 +178,7 @@ BEGIN
 	RETURN 'id 5';
 END
 $$;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT count(*), max(k) FROM few WHERE k > 7 AND id > (SELECT add_values()) COLLATE "C";
 SELECT count(*), max(k) FROM few WHERE k > 7 AND id > (SELECT add_values()) COLLATE "C";
 SELECT count(*), max(k) FROM few WHERE k > 7 AND id > 'id 5' COLLATE "C";

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Batched joins: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -59,8 +59,8 @@ EXPLAIN (COSTS OFF) SELECT g.* FROM goods g WHERE g.k IN (SELECT good FROM order
 -- in the outer order, without a sort
 SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good ORDER BY o.id LIMIT 5;
-RESET enable_sort;
 \set ECHO none
+RESET enable_sort;
 -- what is counted; the engine depends on the device, the leaves on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -175,6 +175,7 @@ SELECT compare(query), is_aggregated(query) FROM unnest(ARRAY[
 ]) query;
 SET gpubtree.enable_joinaggregate = off;
 SELECT is_aggregated('SELECT count(*) FROM orders o JOIN goods g ON g.k = o.good') AS switched_off;
+\set ECHO none
 RESET gpubtree.enable_joinaggregate;
 -- joined rows are needed
 SELECT is_aggregated(query), query FROM unnest(ARRAY[
@@ -186,6 +187,7 @@ SELECT is_aggregated(query), query FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o LEFT JOIN goods g ON g.k = o.good',
 	'SELECT o.amount, count(*) FROM orders o JOIN goods g ON g.k = o.good GROUP BY 1'
 ]) query;
+\set ECHO all
 
 --
 -- Left to ordinary plans
@@ -229,6 +231,7 @@ VACUUM ANALYZE family;
 SELECT compare('SELECT o.id, f.v FROM orders o JOIN family f ON f.k = o.good');
 SELECT compare('SELECT o.id, f.v FROM orders o JOIN ONLY family f ON f.k = o.good');
 
+\set ECHO none
 -- a row-level security policy, and a function in the clause that would tell what it saw
 CREATE ROLE regress_gpubtree_reader;
 CREATE FUNCTION tell(bigint) RETURNS bigint LANGUAGE plpgsql COST 0.0001 AS $$
@@ -244,10 +247,12 @@ CREATE POLICY visible ON secret USING (v = 1);
 GRANT SELECT ON secret, orders TO regress_gpubtree_reader;
 VACUUM ANALYZE secret;
 SET ROLE regress_gpubtree_reader;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT o.id, s.v FROM orders o JOIN secret s ON s.k = o.id AND tell(s.k) > o.id - 5;
 SELECT o.id, s.v FROM orders o JOIN secret s ON s.k = o.id AND tell(s.k) > o.id - 5;
 RESET ROLE;
 
+\set ECHO none
 --
 -- An outer side whose rows are read from the table's pages
 --
@@ -288,6 +293,7 @@ CREATE FUNCTION compare_pages() RETURNS SETOF text LANGUAGE sql AS $$
 		'SELECT o.id, j.* FROM orders o, LATERAL (SELECT count(*) FROM (SELECT o.id FROM pages p JOIN goods g ON g.k = p.good WHERE p.id % 3 = o.id % 3 LIMIT 600) l) j WHERE o.id < 20'
 	]) query
 $$;
+\set ECHO all
 SELECT compare_pages();
 -- what the transaction itself has changed, and taken back
 BEGIN;
@@ -352,6 +358,7 @@ SELECT count(*) FROM pages p JOIN goods g ON g.k = p.good WHERE 1 / (p.id - 999)
 --
 -- The planner's own choice: few outer rows stay with a nested loop, many do not
 --
+\set ECHO none
 CREATE TABLE big (k bigint, v integer);
 INSERT INTO big SELECT n, n FROM generate_series(1, 200000) n;
 CREATE INDEX big_k ON big USING gpubtree (k) INCLUDE (v);
@@ -362,6 +369,7 @@ VACUUM ANALYZE probes;
 SET enable_hashjoin = on;
 SET enable_mergejoin = on;
 SET enable_nestloop = on;
+\set ECHO all
 SELECT is_ours('SELECT p.k, b.v FROM probes p JOIN big b USING (k)') AS many,
 	is_ours('SELECT p.k, b.v FROM (SELECT * FROM probes LIMIT 10) p JOIN big b USING (k)') AS ten,
 	is_ours('SELECT p.k, b.v FROM (SELECT * FROM probes LIMIT 1) p JOIN big b USING (k)') AS one,

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Programs in joins: conditions on the inner table's other columns, FILTER, expressions.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -93,8 +93,8 @@ SELECT jp_compare(query) FROM unnest(ARRAY[
 BEGIN;
 DECLARE jp_c CURSOR FOR SELECT s.id, sum(t.v * 2) FROM jp_t t JOIN jp_s s ON s.id = t.sensor GROUP BY s.id;
 FETCH 1 FROM jp_c;
-ROLLBACK;
 \set ECHO none
+ROLLBACK;
 CREATE FUNCTION jp_gave_up(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;

@@ -1,9 +1,9 @@
+\set ECHO none
 --
 -- Where no node of ours is used, as the manual says.  Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET max_parallel_workers_per_gather = 0;
@@ -69,6 +69,7 @@ SELECT node(statement), statement FROM statements ORDER BY id;
 --
 -- Functions in a bucket that depend on a time zone
 --
+\set ECHO none
 CREATE TABLE times AS
 SELECT '2026-01-01'::timestamptz + n * interval '1 minute' AS k, '2026-01-01'::timestamp + n * interval '1 minute' AS local,
 	'2020-01-01'::date + n % 2000 AS day, n % 7 AS v

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Programs over timestamptz in time zones whose offset never changes, UTC above all, and in others.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET datestyle = 'ISO, MDY';
@@ -151,6 +151,7 @@ SET timezone = '<+0530>-05:30';
 SELECT compare('SELECT at::date, date_trunc(''hour'', at), count(*) FROM visit WHERE k > 2990 GROUP BY 1, 2');
 DELETE FROM visit WHERE k > 7000;
 
+\set ECHO none
 --
 -- The zone is the session's when the plan runs, not when it was made
 --
@@ -165,7 +166,6 @@ PREPARE rows(integer) AS SELECT k, at FROM visit WHERE k <= $1 AND extract(hour 
 PREPARE joined(integer) AS SELECT x.k, t.at FROM visit x JOIN visit t ON t.k = x.k + 1 AND extract(hour FROM t.at) = 5 WHERE x.k <= $1 AND x.v = 3 ORDER BY 1;
 PREPARE by_row(integer) AS SELECT a, (SELECT sum(v) FROM visit WHERE k <= a * 10 AND extract(hour FROM at) < 6) FROM generate_series(1, $1) a ORDER BY 1;
 PREPARE buckets(integer) AS SELECT date_trunc('day', at) AS d, count(*) FROM visit WHERE at < '2024-03-02 UTC' AND extract(hour FROM at) < $1 GROUP BY 1 ORDER BY 1;
-\set ECHO none
 CREATE FUNCTION run(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;

@@ -1,3 +1,4 @@
+\set ECHO none
 --
 -- Aggregates over several columns at once, exact sums of double precision among them, in every node that aggregates
 -- ranges.  All values are multiples of a quarter, so that core's sums are exact too and comparison is of bits.
@@ -5,7 +6,6 @@
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET extra_float_digits = 3;
@@ -60,6 +60,7 @@ END $$;
 
 SELECT set_config(name, 'off', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan,enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
 
+\set ECHO none
 -- what is asked for: sums of one column and of two, all that there is of every column, and columns in another order
 CREATE TABLE wanted (id integer, list text);
 INSERT INTO wanted VALUES (1, 'sum(f)'), (2, 'count(*), avg(f), sum(g)'),
@@ -81,8 +82,10 @@ CREATE VIEW every_node AS
 		(11, 'join', 'SELECT %s FROM spans JOIN flows ON k = lo'),
 		(12, 'percentile', 'SELECT %s, percentile_disc(0.3) WITHIN GROUP (ORDER BY k) FROM flows WHERE k BETWEEN 100 AND 1300')) q(place, node, query)
 	ORDER BY place, id;
+\set ECHO all
 SELECT node, compare, count(*) FROM every_node GROUP BY place, node, compare ORDER BY place, compare;
 
+\set ECHO none
 -- rows that VACUUM has not seen, and dead ones: leaves change, and the heap decides
 DELETE FROM flows WHERE b % 13 = 0;
 UPDATE flows SET f = f + 0.5, i = i + 1 WHERE b % 5 = 0;
@@ -98,6 +101,7 @@ RESET gpubtree.enable_device;
 
 -- what is not finite: in a range of its own, and in the sum of all that it is in
 INSERT INTO flows (k, f, g) VALUES (10000, 'NaN', 0.25), (10001, 'Infinity', 0.25), (10002, '-Infinity', NULL), (10003, NULL, NULL);
+\set ECHO all
 SELECT at, sum(f), sum(g), avg(f) FROM generate_series(9999, 10004) at
 	CROSS JOIN LATERAL (SELECT sum(f), sum(g), avg(f) FROM flows WHERE k = at) x(f, g, a) GROUP BY at ORDER BY at;
 SELECT compare('SELECT lo, (SELECT sum(f)::text FROM flows WHERE k BETWEEN 9900 + lo AND 10002) FROM spans');

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- percentile_disc of many fractions: the entries are read a few times, however many fractions there are.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -56,7 +56,6 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.setup_cost = 0;
-\set ECHO all
 
 SELECT source, fractions, direction, compare(format('SELECT percentile_disc(%s) WITHIN GROUP (ORDER BY k %s) FROM %s', fractions, direction, source))
 FROM unnest(ARRAY['wide', 'narrow WHERE k IS NOT NULL', 'mixed', 'wide WHERE k BETWEEN 1000 AND 500000', 'wide WHERE k < 0']) source,
@@ -64,6 +63,7 @@ FROM unnest(ARRAY['wide', 'narrow WHERE k IS NOT NULL', 'mixed', 'wide WHERE k B
 		'ARRAY(SELECT CASE WHEN i % 3 > 0 THEN (i * 7919 % 1000) / 1000.0 END FROM generate_series(1, 2000) i)']) fractions,
 	unnest(ARRAY['', 'DESC']) direction
 ORDER BY source COLLATE "C", fractions COLLATE "C", direction COLLATE "C";
+\set ECHO all
 -- all percentiles of a query are found together
 SELECT compare('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), percentile_disc(ARRAY[[0.1, NULL], [1, 0]]) WITHIN GROUP (ORDER BY k DESC),
 	percentile_disc(NULL::float8) WITHIN GROUP (ORDER BY k), percentile_disc(''{}''::float8[]) WITHIN GROUP (ORDER BY k),

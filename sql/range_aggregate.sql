@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Aggregates over each of many ranges: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 -- groups come sorted here; join_programs.sql has them hashed
@@ -79,9 +79,9 @@ EXPLAIN (COSTS OFF, VERBOSE) SELECT s.begins, count(*) FROM shifts s JOIN readin
 CREATE INDEX shifts_crew ON shifts (crew, place);
 SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT s.crew, count(r.at) FROM shifts s JOIN readings r ON r.at > s.begins GROUP BY s.crew;
+\set ECHO none
 RESET enable_sort;
 DROP INDEX shifts_crew;
-\set ECHO none
 -- what is counted; the engine depends on the device, the leaves on the page layout
 CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -145,6 +145,7 @@ SELECT compare(query) FROM unnest(ARRAY[
 	'SELECT o, x.* FROM generate_series(0, 3) o CROSS JOIN LATERAL (SELECT s.place, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins AND r.at < s.ends + o * interval ''1 hour'' WHERE s.crew = o GROUP BY s.place) x'
 ]) query;
 
+\set ECHO none
 -- groups that go on over many batches, and values of the first row that are not passed by value
 SET work_mem = '64kB';
 CREATE TABLE slots (id integer, name text, lo integer, hi bigint);
@@ -154,6 +155,7 @@ INSERT INTO numbers SELECT n, n % 10 FROM generate_series(1, 20000) n;
 CREATE INDEX numbers_k ON numbers USING gpubtree (k DESC) INCLUDE (v);
 VACUUM ANALYZE numbers;
 VACUUM ANALYZE slots;
+\set ECHO all
 SELECT s.name, count(*), sum(n.v) FROM slots s JOIN numbers n ON n.k BETWEEN s.lo AND s.hi GROUP BY s.name;
 SELECT compare(query) FROM unnest(ARRAY[
 	'SELECT s.name, count(*), sum(n.v), max(n.k) FROM slots s JOIN numbers n ON n.k BETWEEN s.lo AND s.hi GROUP BY s.name',
@@ -216,6 +218,7 @@ SELECT s.name, count(*) FROM slots s JOIN numbers n ON n.k >= s.lo AND n.k < s.h
 RESET ROLE;
 ALTER TABLE numbers DISABLE ROW LEVEL SECURITY;
 
+\set ECHO none
 --
 -- What is left to ordinary plans, whose answers are compared where a join of every row with every
 -- other has fewer rows
@@ -246,6 +249,7 @@ SELECT query FROM unnest(ARRAY[
 	'SELECT s.crew, s.place, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins GROUP BY CUBE (s.crew, s.place)'
 ]) query WHERE is_ours(query) OR compare(replace(query, 'shifts', 'few_shifts')) NOT LIKE 'ordinary plan%';
 SET gpubtree.enable_rangeaggregate = off;
+\set ECHO all
 SELECT is_ours('SELECT s.id, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins GROUP BY s.id');
 RESET gpubtree.enable_rangeaggregate;
 

@@ -1,9 +1,9 @@
+\set ECHO none
 --
 -- Ranks: ORDER BY with OFFSET starts at a key found by counting.  Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 -- The tables are small: ours is used wherever it can be.
@@ -173,6 +173,7 @@ FETCH RELATIVE -2 FROM c;
 CLOSE c;
 COMMIT;
 
+\set ECHO none
 --
 -- Not ours: what would be wrong, or is too little
 --
@@ -195,6 +196,7 @@ SELECT is_ours(query), query FROM unnest('{
 	SELECT s.k FROM scores s JOIN scores t USING (k) ORDER BY s.k OFFSET 9000 LIMIT 3
 }'::text[]) query;
 SET gpubtree.enable_rank = off;
+\set ECHO all
 SELECT is_ours('SELECT k FROM scores ORDER BY k OFFSET 9000 LIMIT 3');
 RESET gpubtree.enable_rank;
 -- small offsets, at the usual price, are core's
@@ -260,6 +262,7 @@ SELECT percentile_disc(ARRAY[0.5, 2]) WITHIN GROUP (ORDER BY k) FROM scores WHER
 SELECT percentile_disc(ARRAY[0.5, 2]) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 50000;
 SET gpubtree.enable_percentile = off;
 SELECT percentile_disc(1.5::float8) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5;
+\set ECHO none
 RESET gpubtree.enable_percentile;
 \set VERBOSITY default
 DEALLOCATE percentile;
@@ -280,9 +283,11 @@ SELECT is_ours(query), query FROM unnest('{
 }'::text[]) query;
 RESET gpubtree.enable_aggregate;
 SET gpubtree.enable_percentile = off;
+\set ECHO all
 SELECT is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5');
 RESET gpubtree.enable_percentile;
 
+\set ECHO none
 --
 -- Types, orders
 --
@@ -302,6 +307,7 @@ BEGIN
 	END LOOP;
 END $$;
 VACUUM ANALYZE orders;
+\set ECHO all
 SELECT compare(format('SELECT %s FROM orders ORDER BY %1$s %s OFFSET %s LIMIT 4', c, direction, n))
 FROM unnest('{i2,i8,d,t,z,dom}'::text[]) c, unnest('{ASC,DESC}'::text[]) direction, unnest('{500,2500,4999,5001}'::int[]) n
 GROUP BY 1 ORDER BY 1;

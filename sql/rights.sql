@@ -1,7 +1,7 @@
+\set ECHO none
 -- Who may not execute an aggregate cannot have it computed by a node that stands for it, nor planned
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE gpb_t (k bigint NOT NULL, v integer);
 INSERT INTO gpb_t SELECT i % 2000, i % 37 FROM generate_series(1, 20000) i;
 CREATE INDEX gpb_t_k ON gpb_t USING gpubtree (k) INCLUDE (v);
@@ -68,6 +68,7 @@ SET LOCAL ROLE regress_gpb_rights;
 SELECT n, attempt(query) FROM queries WHERE n > 9 ORDER BY n;
 ROLLBACK;
 
+\set ECHO none
 -- A row comparison asks for no right to what EXPLAIN shows of it, and a cached plan sees rights change
 CREATE SCHEMA gpb_s;
 GRANT USAGE ON SCHEMA gpb_s TO regress_gpb_rights;
@@ -78,6 +79,7 @@ VACUUM ANALYZE gpb_s.pages;
 GRANT SELECT ON gpb_s.pages TO regress_gpb_rights;
 SET plan_cache_mode = force_generic_plan;
 PREPARE page (integer) AS SELECT k, v FROM gpb_s.pages WHERE (k, v) > ($1, 5000) ORDER BY k, v LIMIT 2;
+\set ECHO all
 EXPLAIN (COSTS OFF) EXECUTE page (50);
 BEGIN;
 REVOKE USAGE ON SCHEMA public FROM PUBLIC;

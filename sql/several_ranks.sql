@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Ranks and percentiles over a key column below a prefix of others that have one value each.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
@@ -106,6 +106,7 @@ SELECT compare('SELECT a, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY ts
 --
 -- Rows that are NULL in the ordered column, before the others or behind them
 --
+\set ECHO none
 CREATE TABLE gaps (tenant int4 NOT NULL, up int4, down date, v int4 NOT NULL, name text);
 INSERT INTO gaps SELECT i % 3, CASE WHEN i % 13 > 0 THEN i / 4 END, CASE WHEN i % 14 > 0 THEN date '2026-01-01' + i / 6 END,
 	i * 7919 % 30011, 'row ' || i FROM generate_series(1, 30000) i;
@@ -115,6 +116,7 @@ CREATE INDEX gaps_v ON gaps USING gpubtree (up);
 VACUUM ANALYZE gaps;
 DELETE FROM gaps WHERE v % 100 = 7;
 UPDATE gaps SET v = v + 1 WHERE v % 90 = 1;
+\set ECHO all
 SELECT * FROM plan('SELECT name FROM gaps WHERE tenant = 1 ORDER BY up NULLS FIRST OFFSET 5000 LIMIT 5');
 SELECT * FROM plan('SELECT down FROM gaps WHERE tenant = 1 ORDER BY down DESC NULLS LAST, name OFFSET 5000');
 -- OFFSET is not known when the query is planned
@@ -159,6 +161,7 @@ SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY up), count(*), sum(v) FROM ga
 SELECT compare('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY up), count(*), max(up), count(up) FROM gaps');
 DROP TABLE gaps;
 
+\set ECHO none
 --
 -- The least value of a type right behind NULLs, with DESC the greatest
 --
@@ -171,6 +174,7 @@ VACUUM ANALYZE edges;
 SET plan_cache_mode = force_generic_plan;
 PREPARE up (int8) AS SELECT up FROM edges WHERE tenant = 1 AND up IS NOT NULL ORDER BY up NULLS FIRST OFFSET $1 LIMIT 2;
 PREPARE down (int8) AS SELECT down FROM edges WHERE tenant = 1 AND down IS NOT NULL ORDER BY down DESC NULLS FIRST OFFSET $1 LIMIT 2;
+\set ECHO all
 EXPLAIN (COSTS OFF) EXECUTE up (0);
 EXECUTE up (0);
 EXECUTE up (9);

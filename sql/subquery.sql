@@ -1,7 +1,7 @@
+\set ECHO none
 -- Scalar subqueries that aggregate a range for each row: the finished plan gets a node above the one that evaluates them
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET gpubtree.setup_cost = 100;
 SET gpubtree.batch_setup_cost = 20;
 SET max_parallel_workers_per_gather = 0;
@@ -89,6 +89,7 @@ SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 EXPLAIN (COSTS OFF) SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b JOIN sub_few USING (id);
 SELECT sub_same('SELECT id, (SELECT count(*) FROM sub_t WHERE k BETWEEN lo AND hi) FROM sub_b JOIN sub_few USING (id)');
+\set ECHO none
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
@@ -102,6 +103,7 @@ CREATE INDEX ON sub_child USING gpubtree (k) INCLUDE (v);
 CREATE TABLE sub_partial AS SELECT * FROM sub_t;
 CREATE INDEX ON sub_partial USING gpubtree (k) INCLUDE (v) WHERE k > 100;
 VACUUM ANALYZE sub_parent, sub_child, sub_partial;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT id, (SELECT count(*) FROM sub_parent WHERE k BETWEEN lo AND hi) FROM sub_b;
 EXPLAIN (COSTS OFF) SELECT id, (SELECT count(*) FROM sub_partial WHERE k BETWEEN lo AND hi) FROM sub_b;
 EXPLAIN (COSTS OFF) SELECT id, (SELECT count(*) FROM sub_partial WHERE k BETWEEN lo AND hi AND k > 100) FROM sub_b;
@@ -197,9 +199,9 @@ SELECT sub_same(q) FROM (VALUES
 	('SELECT count(m) FROM (SELECT (SELECT CASE WHEN b.g > 0 THEN min(k) END FROM sub_t WHERE k > 100 / g) AS m FROM sub_b b OFFSET 0) q'),
 	('SELECT count(m) FROM (SELECT (SELECT min(k) + 1 FROM sub_t WHERE k > 100 / g) AS m FROM sub_b b WHERE g > 0 OFFSET 0) q')) q(q);
 
+\set ECHO none
 -- volatile functions are called in core's order
 CREATE SEQUENCE sub_s;
-\set ECHO none
 CREATE FUNCTION sub_next(int) RETURNS int8 LANGUAGE plpgsql VOLATILE AS $$ BEGIN RETURN nextval('sub_s'); END $$;
 CREATE FUNCTION sub_counted(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Switches: gpubtree.enabled for all that is ours, gpubtree.enable_device for the device; and what is counted of whose answers.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
@@ -21,6 +21,7 @@ SET gpubtree.batch_setup_cost = 0;
 
 SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
 
+\set ECHO none
 CREATE TABLE events (k bigint NOT NULL, v integer);
 INSERT INTO events SELECT n % 5000, n % 100 FROM generate_series(1, 10000) n;
 CREATE INDEX events_k ON events USING gpubtree (k) INCLUDE (v);
@@ -42,7 +43,6 @@ INSERT INTO queries (query) VALUES
 	('SELECT id, s.* FROM wanted, LATERAL (SELECT count(*), sum(v) FROM events WHERE k >= lo AND k < hi) s ORDER BY id'),
 	('SELECT id, (SELECT sum(v) FROM events WHERE k >= lo AND k < hi) FROM wanted ORDER BY id');
 
-\set ECHO none
 -- The node of ours in a statement's plan, and who answered
 CREATE FUNCTION node(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -75,7 +75,6 @@ BEGIN
 	END LOOP;
 	RETURN cardinality(lines) || ' rows ' || md5(lines::text);
 END $$;
-\set ECHO all
 -- What was counted so far, by the device and by the others
 CREATE TABLE counted AS
 	SELECT requests, batches, keys, ranges, launches, cpu_requests, cpu_batches, cpu_keys, cpu_ranges FROM gpubtree_device, gpubtree_batches;
@@ -88,6 +87,7 @@ CREATE VIEW since AS
 		b.launches - c.launches AS launches, d.cpu_requests - c.cpu_requests AS cpu_requests, b.cpu_batches - c.cpu_batches AS cpu_batches,
 		b.cpu_keys - c.cpu_keys AS cpu_keys, b.cpu_ranges - c.cpu_ranges AS cpu_ranges
 	FROM gpubtree_device d, gpubtree_batches b, counted c;
+\set ECHO all
 
 --
 -- Plans made anew

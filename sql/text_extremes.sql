@@ -1,8 +1,8 @@
+\set ECHO none
 -- min() and max() of texts in INCLUDE, whose codes have another order than they.
 
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE DOMAIN title AS text;
 CREATE TABLE sold (k integer, site smallint, product text, note varchar(20), shop char(5),
 	loose bpchar, named title, raw bytea, v integer);
@@ -54,6 +54,7 @@ FROM sold WHERE k < 15000 GROUP BY site ORDER BY site;
 SELECT min(product COLLATE "C"), max(product COLLATE "C"), min(product COLLATE "de-x-icu"),
 	max(product COLLATE "de-x-icu"), pg_typeof(min(product)), pg_typeof(min(shop)), '<' || max(shop) || '>'
 FROM sold WHERE k > 7;
+\set ECHO none
 SELECT query, same_rows('SELECT ' || query) FROM (VALUES
 	('min(product) FROM sold WHERE k > 7'),
 	('min(product), max(product), count(product), count(*), sum(v) FROM sold WHERE k > 7'),
@@ -91,6 +92,7 @@ SELECT query, same_rows('SELECT ' || query) FROM (VALUES
 	('min(shop::bpchar) FROM sold WHERE k > 7')) q (query);
 CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 SET gpubtree.explain_decisions = on;
+\set ECHO all
 SELECT min(product COLLATE no_case) IS NULL FROM sold WHERE k > 7;
 SELECT min(loose) IS NULL FROM sold WHERE k > 7;
 SELECT max(upper(product)) IS NULL FROM sold WHERE k > 7;

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Expressions of numeric of 19 to 38 digits, which have 16 bytes, in programs: arithmetic,
 -- comparisons and variance, against a sequential scan
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), b numeric(38), d numeric(12, 3), g int, i int);
 -- NaN is in group 3 alone, and of n and d; group 5 has no values of n.  b is next to the limits of 128 bits.
 INSERT INTO wide SELECT
@@ -121,11 +121,11 @@ SELECT differs('sum(n + 1) FILTER (WHERE n <> ''NaN'')', 'true', false);
 
 -- random conditions of three parts; the seed is what to set to see the same ones again
 SELECT setseed(0.61);
+\set ECHO none
 CREATE TABLE parts AS SELECT row_number() OVER (ORDER BY random()) n, c FROM conditions;
 SELECT a.c, b.c, d.c, x FROM parts a JOIN parts b ON b.n = a.n + 1 JOIN parts d ON d.n = a.n + 2,
 	differs('count(*), sum(i)', format('((%s) OR (%s)) AND (%s) IS NOT TRUE', a.c, b.c, d.c)) x WHERE a.n % 3 = 1;
 
-\set ECHO none
 -- groups, buckets, values, as key
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

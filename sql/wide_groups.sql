@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- GROUP BY, DISTINCT, and aggregates that depend on values, of columns of 16 bytes: numeric of 19 to
 -- 38 digits and uuid, as key and as INCLUDE column, against a sequential scan
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE DOMAIN token AS uuid;
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), u uuid, d token, g int, i int, f float8);
 -- The upper halves of m, and the lower ones, occur with several others; u has values that differ in one half alone.
@@ -98,10 +98,10 @@ EXPLAIN (COSTS OFF) SELECT u, n, g, count(*) FROM wide WHERE i > 5 GROUP BY 1, 2
 EXPLAIN (COSTS OFF) SELECT g, u, count(DISTINCT n) FROM wide WHERE i > 5 GROUP BY 1, 2;
 EXPLAIN (COSTS OFF) SELECT variance(DISTINCT n) FROM wide WHERE i > 5;
 EXPLAIN (COSTS OFF) SELECT variance(n * m) FROM wide WHERE i > 5;
+\set ECHO none
 RESET gpubtree.explain_decisions;
 RESET enable_seqscan;
 
-\set ECHO none
 -- the last row of each group, by GpubtreeScan; buckets with such groups
 CREATE FUNCTION last(query text, node text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

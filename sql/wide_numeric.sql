@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- numeric(p, s) of 19 to 38 digits, which take 16 bytes: as key and as INCLUDE column, against
 -- core's B-tree
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE b (id int, k numeric(38, 10), v numeric(38), w numeric(25, -5), x numeric(3, 30),
 	y numeric(19, 19), z numeric(12, 2));
 INSERT INTO b SELECT n, CASE WHEN n % 7 > 0 THEN (n - 1000) * 123456789012345678901.0123456789 / 8 END,
@@ -55,7 +55,6 @@ BEGIN
 	RETURN CASE WHEN core = ours THEN split_part(core, ' ', 1) || ' rows, the same'
 		ELSE E'\ncore: ' || left(core, 300) || E'\nours: ' || left(ours, 300) END;
 END $$;
-\set ECHO all
 
 CREATE TABLE conditions (c text, n serial);
 INSERT INTO conditions (c)
@@ -70,9 +69,11 @@ UNION ALL SELECT * FROM unnest('{"k IS NULL","k IS NOT NULL","true","k BETWEEN 1
 	"k < ANY (''{1.5,-2e20,NULL}'')","k >= ALL (''{1.5,2e20}'')","k IN (1, 1.0000, 10000)"}'::text[]);
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT id, k, v, w, x, y, z FROM g WHERE k > 12.345;
 SELECT same(format('SELECT id, k, v, w, x, y, z FROM $t WHERE %s', c)) ~ 'same$' AS same, count(*)
 	FROM conditions GROUP BY 1;
+\set ECHO none
 SELECT c, same(format('SELECT count(*), count(v), sum(id), count(k) FROM $t WHERE %s', c)) FROM conditions
 	WHERE n % 5 = 1 AND same(format('SELECT count(*), count(v), sum(id), count(k) FROM $t WHERE %s', c)) NOT LIKE '%same';
 SELECT c, same(format('SELECT v, sum(v), avg(k), min(w), max(k), count(*) FROM $t WHERE %s GROUP BY v', c)) FROM conditions
@@ -89,6 +90,7 @@ SET enable_indexscan = off;
 SELECT c FROM conditions WHERE n % 5 = 2 AND same(format('SELECT * FROM $t WHERE %s', c)) NOT LIKE '%same';
 RESET enable_indexscan;
 SET enable_bitmapscan = off;
+\set ECHO all
 SELECT same('SELECT n, k, v FROM (VALUES (1.5), (1), (-10000.5), (1e20), (NULL), (''NaN''), (1e50)) o (n) JOIN $t ON k = n');
 SELECT same('SELECT o.id, o.v, i.id, i.k FROM b o JOIN $t i ON i.k = o.v');
 SELECT same('SELECT o.id, (SELECT count(*) FROM $t i WHERE i.k BETWEEN o.v AND o.v * 2) FROM b o WHERE o.id % 9 = 0');

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Filters on values of 16 bytes, uuid and numeric of 19 to 38 digits, in programs: as key and as
 -- INCLUDE column, against a sequential scan
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE wide (u uuid, n numeric(38, 10), w uuid, m numeric(30), i int);
 -- Values that differ in one half alone, and have its highest bit; NaN, the bounds, and NULLs
 INSERT INTO wide SELECT
@@ -93,6 +93,7 @@ RESET plan_cache_mode;
 RESET enable_seqscan;
 SELECT count(*), sum(i) FROM wide WHERE i > 5 AND u > '80000000-0000-0000-7fff-ffff00000001';
 
+\set ECHO none
 -- as keys: what is no range of the key is a filter
 DROP INDEX wide_i;
 CREATE INDEX wide_u ON wide USING gpubtree (u DESC) INCLUDE (i, n);

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Aggregates of values of 16 bytes, numeric of 19 to 38 digits and uuid, in programs: as key and as
 -- INCLUDE column, against a sequential scan
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), b numeric(38), u uuid, g int, i int);
 -- NaN is in group 3 alone, and group 5 has no values.  b is so large that sums of it have more than 128 bits.
 INSERT INTO wide SELECT
@@ -102,6 +102,7 @@ SELECT same(format('SELECT string_agg(q::text, E''\n'' ORDER BY g) FROM (SELECT 
 	FROM unnest('{"> -1000",< 18446744073709551600,"BETWEEN -500 AND 36893488147419103232",IS NOT NULL}'::text[]) c;
 DROP INDEX wide_m;
 
+\set ECHO none
 -- in buckets, and in ranges of other rows
 SET enable_seqscan = off;
 CREATE VIEW buckets AS SELECT i / 100 AS x, min(m), max(m), sum(m), avg(m), count(b) FROM wide WHERE i > 7 GROUP BY 1;
@@ -110,8 +111,10 @@ CREATE VIEW ranges AS SELECT x, l.* FROM generate_series(-100, 2100, 100) x,
 SET gpubtree.enabled = off;
 CREATE TABLE core AS SELECT b::text FROM buckets b UNION ALL SELECT r::text FROM ranges r;
 RESET gpubtree.enabled;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT * FROM buckets;
 EXPLAIN (COSTS OFF) SELECT * FROM ranges;
+\set ECHO none
 SELECT b::text FROM buckets b UNION ALL SELECT r::text FROM ranges r EXCEPT ALL TABLE core;
 (TABLE core EXCEPT ALL SELECT b::text FROM buckets b) EXCEPT ALL SELECT r::text FROM ranges r;
 DROP VIEW buckets, ranges;
@@ -124,6 +127,7 @@ INSERT INTO wide (i, m, b) SELECT g, 18446744073709551615, repeat('9', 38)::nume
 INSERT INTO wide (i, m, b) SELECT g, -18446744073709551615, -repeat('9', 38)::numeric FROM generate_series(1001, 2000) g;
 VACUUM ANALYZE wide;
 SET enable_seqscan = off;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT sum(m), avg(m), sum(b), avg(b) FROM wide WHERE i <= 1000;
 SELECT sum(m), avg(m), sum(b), avg(b) FROM wide WHERE i <= 1000;
 SELECT sum(m), avg(m), sum(b), avg(b) FROM wide WHERE i > 1000;

@@ -9,19 +9,10 @@ SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
 SET compare.node = 'GpubtreeAggregate';
+SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks Refreshed';
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
--- What is counted; the engine depends on the device, the leaves on the page layout
-CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line !~ 'Engine|Leaves|Fallbacks|Blocks Refreshed' THEN
-			RETURN NEXT line;
-		END IF;
-	END LOOP;
-END $$;
+\i :abs_srcdir/sql/common/counts.sql
 
 CREATE TABLE stock (k bigint, price integer, amount smallint, weight double precision, name text)
 	WITH (autovacuum_enabled = off);

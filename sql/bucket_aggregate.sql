@@ -24,21 +24,12 @@ CREATE INDEX daily_d ON daily USING gpubtree (d NULLS FIRST) INCLUDE (v);
 VACUUM ANALYZE trip, num, daily;
 
 SET compare.node = 'GpubtreeBucketAggregate';
+SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks|Memory';
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
+\i :abs_srcdir/sql/common/counts.sql
 -- core's plans, grouping in any way
 ALTER FUNCTION plain_answer SET enable_hashagg = on SET enable_sort = on;
--- what is counted; the engine depends on the device, the leaves on the page layout
-CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line !~ 'Engine|Leaves|Fallbacks|Blocks|Memory' THEN
-			RETURN NEXT line;
-		END IF;
-	END LOOP;
-END $$;
 \set ECHO all
 
 --

@@ -15,20 +15,10 @@ SET compare.node = 'GpubtreeBucketAggregate';
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 ALTER FUNCTION compare SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off;
--- Lines of EXPLAIN ANALYZE that depend neither on the device nor on the page layout
-CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql
-	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
-	SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off SET enable_hashagg = off
-AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line !~ 'Engine|Leaves|Settled|Fallbacks|Blocks|Heap|Memory|Disk|Batches: ' THEN
-			RETURN NEXT line;
-		END IF;
-	END LOOP;
-END $$;
+\i :abs_srcdir/sql/common/counts.sql
+SET compare.uncounted = 'Engine|Leaves|Settled|Fallbacks|Blocks|Heap|Memory|Disk|Batches: ';
+ALTER FUNCTION counts SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
+	SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off SET enable_hashagg = off;
 
 -- float8 values are multiples of 1/4, so core's sums of them are exact too
 CREATE TABLE reading (at timestamptz, host integer, cpu double precision, mem bigint, ok smallint, unheld integer);

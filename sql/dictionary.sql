@@ -155,27 +155,8 @@ BEGIN;
 INSERT INTO sold VALUES (1, 'product none', 'none', 'none', 1);
 ROLLBACK;
 SET enable_seqscan = off;
-CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	node text;
-	line text;
-	ours text;
-	theirs text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
-		node := COALESCE(node, substring(line FROM 'Gpubtree\w+'));
-	END LOOP;
-	query := 'SELECT array_agg(r::text ORDER BY r::text) FROM (' || query || ') r';
-	EXECUTE query INTO ours;
-	SET LOCAL gpubtree.enabled = off;
-	EXECUTE query INTO theirs;
-	SET LOCAL gpubtree.enabled = on;
-	IF ours IS DISTINCT FROM theirs THEN
-		RAISE 'other rows: % for %', ours, theirs;
-	END IF;
-	RETURN COALESCE(node, 'PostgreSQL''s plan');
-END
-$$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/same_rows.sql
 \set ECHO all
 EXPLAIN (COSTS OFF)
 SELECT product, count(*), sum(v) FROM sold WHERE k < 4000 AND product LIKE 'product 1%' GROUP BY 1;

@@ -22,18 +22,9 @@ SET enable_bitmapscan = off;
 SET gpubtree.enable_rangeaggregate = off;
 SET gpubtree.enable_bucketaggregate = off;
 
--- Is the query answered by our node?
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line LIKE '%GpubtreeAggregate%' THEN
-			RETURN true;
-		END IF;
-	END LOOP;
-	RETURN false;
-END $$;
+SET compare.node = 'GpubtreeAggregate';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/plan.sql
 
 -- The query's rows as text, in the order of the text, or its error.
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -13,18 +13,9 @@ CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 ALTER TYPE mood ADD VALUE 'glum' BEFORE 'ok';
 CREATE DOMAIN share AS real;
 
--- Is a node of ours in the plan of the query?
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line LIKE '%Gpubtree%' THEN
-			RETURN true;
-		END IF;
-	END LOOP;
-	RETURN false;
-END $$;
+SET compare.node = 'Gpubtree';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/plan.sql
 -- The query's rows in one text, each value as its type sends it, so that no two differ unseen
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

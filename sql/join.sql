@@ -29,22 +29,12 @@ SELECT prefer_ours();
 
 \set ECHO none
 SET compare.node = 'GpubtreeJoin';
+SET compare.order_by = ' ORDER BY q::text';
+SET compare.uncounted = 'Engine|Leaves|Fallbacks';
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
--- in any order, and beside core's joins
-CREATE OR REPLACE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, '';'' ORDER BY q::text)), ''-'') FROM (%s) q', query)
-		INTO result;
-	RETURN result;
-END $$;
-CREATE OR REPLACE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enable_batchjoin = off SET enable_hashjoin = on SET enable_nestloop = on
-AS $$
-	SELECT answer(query)
-$$;
+\i :abs_srcdir/sql/common/counts.sql
+ALTER FUNCTION plain_answer SET enable_hashjoin = on SET enable_nestloop = on;
 \set ECHO all
 
 --
@@ -61,17 +51,6 @@ SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good ORDER BY o.id LIMIT 5;
 \set ECHO none
 RESET enable_sort;
--- what is counted; the engine depends on the device, the leaves on the page layout
-CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line !~ 'Engine|Leaves|Fallbacks' THEN
-			RETURN NEXT line;
-		END IF;
-	END LOOP;
-END $$;
 \set ECHO all
 SELECT * FROM counts('SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good WHERE g.price > 50');
 SELECT * FROM counts('SELECT o.id, g.name FROM orders o JOIN goods g ON g.k = o.good AND g.price > o.amount');

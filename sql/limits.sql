@@ -21,17 +21,8 @@ CREATE TABLE totals (id integer PRIMARY KEY, n bigint);
 CREATE TABLE sink (n bigint);
 VACUUM ANALYZE;
 
-CREATE FUNCTION node(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line LIKE '%(Gpubtree%' THEN
-			RETURN substring(line FROM 'Gpubtree\w+');
-		END IF;
-	END LOOP;
-	RETURN 'none';
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/node.sql
 
 --
 -- Statements

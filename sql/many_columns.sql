@@ -15,7 +15,7 @@ CREATE TABLE flows (k bigint, i integer, f double precision, s smallint, g doubl
 INSERT INTO flows SELECT CASE WHEN n % 100 <> 0 THEN n % 1500 END, CASE WHEN n % 9 <> 0 THEN n % 1000 - 300 END,
 		CASE WHEN n % 7 <> 0 THEN (n * 7919 % 100003 - 50000) / 4.0 END, n % 300 - 100,
 		CASE WHEN n % 11 <> 0 THEN n * 1048576.25 END, n * 1000000000000::bigint, 'row ' || n
-	FROM generate_series(1, 9000) n;
+	FROM generate_series(1, 4500) n;
 CREATE INDEX flows_k ON flows USING gpubtree (k) INCLUDE (i, f, s, g, b);
 CREATE TABLE spans (id integer PRIMARY KEY, lo bigint, hi bigint, team integer);
 INSERT INTO spans SELECT n, n * 37 % 1500, n * 37 % 1500 + CASE WHEN n % 20 = 0 THEN 700 ELSE n % 40 - 2 END, n % 6
@@ -24,17 +24,8 @@ INSERT INTO spans VALUES (61, NULL, 5, 1), (62, 5, NULL, 2), (63, -9223372036854
 VACUUM ANALYZE flows;
 VACUUM ANALYZE spans;
 
-CREATE FUNCTION node_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ 'Custom Scan \(Gpubtree' THEN
-			RETURN substring(line FROM 'Gpubtree\w+');
-		END IF;
-	END LOOP;
-	RETURN 'ordinary plan';
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/node.sql
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
@@ -54,7 +45,7 @@ DECLARE
 	ours text := answer(query);
 	plain text := plain_answer(query);
 BEGIN
-	RETURN format('%s, %s, %s', node_of(query), split_part(ours, ' ', 1), CASE WHEN ours = plain THEN 'same' ELSE 'DIFFERENT' END);
+	RETURN format('%s, %s, %s', node(query), split_part(ours, ' ', 1), CASE WHEN ours = plain THEN 'same' ELSE 'DIFFERENT' END);
 END $$;
 \set ECHO all
 
@@ -114,4 +105,4 @@ SELECT sum(f) FROM flows WHERE k IN (10004, 10006);
 
 DROP VIEW every_node;
 DROP TABLE wanted, spans, flows;
-DROP FUNCTION node_of, answer, plain_answer, compare;
+DROP FUNCTION node, answer, plain_answer, compare;

@@ -34,25 +34,8 @@ SELECT gpubtree_check('g_k', true);
 VACUUM ANALYZE b;
 VACUUM ANALYZE g;
 
--- All rows of a query as one text, as text and as the type sends it, of both tables; is it one?
-CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(string_agg(x, '';'' ORDER BY x), '''')
-		FROM (SELECT q::text || record_send(q)::text AS x FROM (%s) q) y', query) INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	core text;
-	ours text;
-BEGIN
-	core := rows_of(replace(query, '$t', 'b'));
-	ours := rows_of(replace(query, '$t', 'g'));
-	RETURN CASE WHEN core = ours THEN split_part(core, ' ', 1) || ' rows, the same'
-		ELSE E'\ncore: ' || left(core, 300) || E'\nours: ' || left(ours, 300) END;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/same_tables.sql
 
 -- Conditions on the key: constants with more digits than the key, beyond its values, special ones
 CREATE TABLE conditions (c text);

@@ -23,33 +23,9 @@ VACUUM ANALYZE wide, narrow, mixed;
 UPDATE mixed SET k = k + 1 WHERE v % 5 = 0;
 DELETE FROM mixed WHERE v BETWEEN 12000 AND 14000;
 
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line LIKE '%GpubtreePercentile%' THEN
-			RETURN true;
-		END IF;
-	END LOOP;
-	RETURN false;
-END $$;
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT md5(q::text) FROM (%s) q', query) INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE plpgsql SET gpubtree.enable_percentile = off AS $$
-BEGIN
-	RETURN answer(query);
-END $$;
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE sql AS $$
-	SELECT CASE WHEN NOT is_ours(query) THEN 'ordinary plan'
-		WHEN answer(query) IS DISTINCT FROM plain_answer(query) THEN 'different'
-		ELSE 'equal' END
-$$;
+SET compare.node = 'GpubtreePercentile';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare_rows.sql
 
 SET enable_seqscan = off;
 SET enable_indexscan = off;
@@ -93,4 +69,4 @@ SELECT fractions, w.few_scans, w.reads <= 4 AS few_reads FROM unnest(ARRAY[1, 30
 SELECT fractions, w.few_scans, w.reads <= 4 AS few_reads FROM unnest(ARRAY[1, 30, 1000, 20000]) fractions, work(fractions, 'mixed', 'mixed_k') w;
 
 DROP TABLE wide, narrow, mixed;
-DROP FUNCTION is_ours, answer, plain_answer, compare, work;
+DROP FUNCTION plan, is_ours, answer, plain_answer, compare, work;

@@ -8,17 +8,9 @@
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line LIKE '%Gpubtree%' THEN
-			RETURN true;
-		END IF;
-	END LOOP;
-	RETURN false;
-END $$;
+SET compare.node = 'Gpubtree';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/plan.sql
 CREATE FUNCTION choices(OUT query text, OUT in_order boolean, OUT at_random boolean) RETURNS SETOF record
 LANGUAGE sql AS $$
 	SELECT query, is_ours(format(query, 'in_order')), is_ours(format(query, 'at_random')) FROM unnest(ARRAY[
@@ -171,4 +163,4 @@ RESET enable_hashjoin;
 RESET enable_mergejoin;
 
 DROP TABLE in_order, at_random, apart, hosts, fetched, tenants, unseen, named, few;
-DROP FUNCTION choices, is_ours, matches;
+DROP FUNCTION choices, plan, is_ours, matches;

@@ -160,9 +160,9 @@ SELECT compare('t_k', 't', 'bigint', (SELECT array_agg(i)::text FROM generate_se
 
 -- many keys: in order, in reverse, at random; more than are sorted at a time
 TRUNCATE t;
-INSERT INTO t SELECT i * 2, i FROM generate_series(1, 100000) i;
-INSERT INTO t SELECT i, i FROM generate_series(1, 100000, 1000) i;
-CREATE TABLE keys AS SELECT i AS k, (i::bigint * 7919 + 13) % 200003 AS r FROM generate_series(1, 200000) i;
+INSERT INTO t SELECT i * 2, i FROM generate_series(1, 30000) i;
+INSERT INTO t SELECT i, i FROM generate_series(1, 30000, 300) i;
+CREATE TABLE keys AS SELECT i AS k, (i::bigint * 7919 + 13) % 60013 AS r FROM generate_series(1, 60000) i;
 SELECT compare('t_k', 't', 'bigint', (SELECT array_agg(k ORDER BY k)::text FROM keys));
 SELECT compare('t_k', 't', 'bigint', (SELECT array_agg(k ORDER BY k DESC)::text FROM keys));
 SELECT compare('t_k', 't', 'bigint', (SELECT array_agg(r)::text FROM keys));

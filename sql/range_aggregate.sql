@@ -33,39 +33,13 @@ VACUUM ANALYZE shifts;
 SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,gpubtree.enable_batchjoin}'::text[]) name;
 
 \set ECHO none
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line LIKE '%GpubtreeRangeAggregate%') FROM plan(query) line
-$$;
--- Rows as one text, and the same from core's plans
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, '';'' ORDER BY q::text)), ''-'') FROM (%s) q', query)
-		INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enable_rangeaggregate = off SET enable_hashjoin = on SET enable_nestloop = on
-AS $$
-	SELECT answer(query)
-$$;
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text := answer(query);
-	plain text := plain_answer(query);
-BEGIN
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	ELSIF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
-END $$;
+SET compare.node = 'GpubtreeRangeAggregate';
+SET compare.order_by = ' ORDER BY q::text';
+SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks|Memory';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare_rows.sql
+\i :abs_srcdir/sql/common/counts.sql
+ALTER FUNCTION plain_answer SET enable_hashjoin = on SET enable_nestloop = on;
 \set ECHO all
 
 --
@@ -82,17 +56,6 @@ EXPLAIN (COSTS OFF) SELECT s.crew, count(r.at) FROM shifts s JOIN readings r ON 
 \set ECHO none
 RESET enable_sort;
 DROP INDEX shifts_crew;
--- what is counted; the engine depends on the device, the leaves on the page layout
-CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line !~ 'Engine|Leaves|Fallbacks|Blocks|Memory' THEN
-			RETURN NEXT line;
-		END IF;
-	END LOOP;
-END $$;
 \set ECHO all
 SELECT * FROM counts('SELECT s.id, count(*), sum(r.value) FROM shifts s JOIN readings r ON r.at >= s.begins AND r.at < s.ends GROUP BY s.id HAVING sum(r.value) > 3000');
 SELECT * FROM counts('SELECT s.place, count(*) FROM shifts s LEFT JOIN readings r ON r.at = s.begins GROUP BY s.place');
@@ -223,7 +186,7 @@ ALTER TABLE numbers DISABLE ROW LEVEL SECURITY;
 -- What is left to ordinary plans, whose answers are compared where a join of every row with every
 -- other has fewer rows
 --
-CREATE TABLE few_shifts AS SELECT * FROM shifts WHERE id <= 25;
+CREATE TABLE few_shifts AS SELECT * FROM shifts WHERE id <= 10;
 SELECT query FROM unnest(ARRAY[
 	-- grouped by, or computed from, the table itself
 	'SELECT r.value, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins GROUP BY r.value',

@@ -26,15 +26,8 @@ BEGIN
 EXCEPTION WHEN insufficient_privilege THEN
 	RETURN SQLERRM;
 END $$;
-CREATE FUNCTION node_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ 'Gpubtree' THEN RETURN substring(line FROM 'Gpubtree\w+'); END IF;
-	END LOOP;
-	RETURN NULL;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/node.sql
 CREATE TABLE queries (n serial, query text);
 INSERT INTO queries (query) VALUES
 	('SELECT sum(v) FROM gpb_t WHERE k > 5'),
@@ -52,7 +45,7 @@ INSERT INTO queries (query) VALUES
 GRANT SELECT ON queries TO regress_gpb_rights;
 \set ECHO all
 
-SELECT n, node_of(query) FROM queries ORDER BY n;
+SELECT n, node(query) FROM queries ORDER BY n;
 BEGIN;
 REVOKE EXECUTE ON FUNCTION sum(integer), percentile_disc(float8, anyelement) FROM PUBLIC;
 SET LOCAL ROLE regress_gpb_rights;
@@ -98,5 +91,5 @@ DEALLOCATE page;
 
 DROP SCHEMA gpb_s CASCADE;
 DROP TABLE queries, gpb_t, gpb_b;
-DROP FUNCTION attempt, node_of;
+DROP FUNCTION attempt, node;
 DROP ROLE regress_gpb_rights;

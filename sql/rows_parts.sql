@@ -15,17 +15,9 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
-		IF line LIKE '%GpubtreeScan%' THEN
-			RETURN true;
-		END IF;
-	END LOOP;
-	RETURN false;
-END $$;
+SET compare.node = 'GpubtreeScan';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/plan.sql
 
 -- What the node did for a query: "ours", and the numbers of these lines of EXPLAIN ANALYZE.
 CREATE FUNCTION done_by(query text, VARIADIC names text[]) RETURNS text LANGUAGE plpgsql AS $$

@@ -245,7 +245,7 @@ SELECT v, t AT TIME ZONE 'UTC' AS t FROM sw WHERE i = 5 AND t > '2024-06-01' AND
 SELECT sw_same('SELECT sum(x.n), sum(x.s) FROM generate_series(-20, 20) b, LATERAL (SELECT count(*) n, sum(v) s FROM sw
 	WHERE i = b AND t >= timestamptz ''2024-02-01'' + b * interval ''1 day'' AND t < ''2024-07-01'') x');
 -- changes; splits, whose pages have bounds of 16 bytes
-INSERT INTO sw SELECT n % 40 - 20, timestamptz '2024-01-01' + n * interval '7 minutes', n % 3 * 1000000007::int8, n FROM generate_series(1, 20000) n;
+INSERT INTO sw SELECT n % 40 - 20, timestamptz '2024-01-01' + n * interval '7 minutes', n % 3 * 1000000007::int8, n FROM generate_series(1, 8000) n;
 DELETE FROM sw WHERE v % 3 = 0;
 VACUUM sw;
 SELECT c, gpubtree_check(c, true) FROM unnest('{sw_it,sw_gt,sw_ivi}'::regclass[]) c;

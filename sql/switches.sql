@@ -43,17 +43,8 @@ INSERT INTO queries (query) VALUES
 	('SELECT id, s.* FROM wanted, LATERAL (SELECT count(*), sum(v) FROM events WHERE k >= lo AND k < hi) s ORDER BY id'),
 	('SELECT id, (SELECT sum(v) FROM events WHERE k >= lo AND k < hi) FROM wanted ORDER BY id');
 
--- The node of ours in a statement's plan, and who answered
-CREATE FUNCTION node(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	found text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || statement LOOP
-		found := coalesce(found, substring(line FROM 'Gpubtree\w+'));
-	END LOOP;
-	RETURN found;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/node.sql
 CREATE FUNCTION engine(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -93,7 +84,7 @@ CREATE VIEW since AS
 -- Plans made anew
 --
 SELECT n, node(query) FROM queries WHERE n < 10 ORDER BY n;
-SELECT n, node(query) IS NOT NULL AS ours FROM queries WHERE n = 10;
+SELECT n, node(query) <> 'none' AS ours FROM queries WHERE n = 10;
 CREATE TABLE ours AS SELECT n, answer(query) FROM queries;
 SET gpubtree.enabled = off;
 SELECT n, node(query) FROM queries ORDER BY n;

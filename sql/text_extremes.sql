@@ -21,28 +21,8 @@ INSERT INTO sold VALUES (20001, 1, '!', '!', '!', '!', '!', '', 1), (20002, 1, '
 DELETE FROM sold WHERE k > 20000;
 VACUUM ANALYZE sold;
 SET enable_seqscan = off;
-CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	node text;
-	line text;
-	ours text;
-	theirs text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		node := COALESCE(node, substring(line FROM 'Gpubtree\w+'));
-		node := node || COALESCE(substring(line FROM ' Gave Up: .*'), '');
-	END LOOP;
-	query := 'SELECT array_agg(r::text ORDER BY r::text) FROM (' || query || ') r';
-	EXECUTE query INTO ours;
-	SET LOCAL gpubtree.enabled = off;
-	EXECUTE query INTO theirs;
-	SET LOCAL gpubtree.enabled = on;
-	IF ours IS DISTINCT FROM theirs THEN
-		RAISE 'other rows: % for %', ours, theirs;
-	END IF;
-	RETURN COALESCE(node, 'PostgreSQL''s plan');
-END
-$$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/same_rows.sql
 \set ECHO all
 
 EXPLAIN (COSTS OFF)

@@ -7,12 +7,12 @@ CREATE DOMAIN title AS text;
 CREATE TABLE sold (t timestamp, k integer, site smallint, product text, note varchar(20), shop char(5),
 	loose bpchar, named title, raw bytea, v integer);
 INSERT INTO sold
-SELECT CASE WHEN i % 500 > 0 THEN timestamp '2026-01-01' + i * interval '7 min' END, i, i % 7,
+SELECT CASE WHEN i % 500 > 0 THEN timestamp '2026-01-01' + i * interval '14 min' END, i, i % 7,
 	CASE WHEN i % 10 > 0 THEN (ARRAY['Übel', 'übel', 'zebra', 'Zebra', 'a b', 'ab', 'a-b', 'AB', 'ä', 'z'])
 		[1 + i * 7919 % 10] || ' ' || i * 31 % 37 END,
 	repeat('n', i % 6) || ' ', 's' || i * 13 % 41, 'l' || repeat(' ', i % 3), 'title ' || i * 17 % 91,
 	decode(md5((i % 30)::text), 'hex'), i % 100
-FROM generate_series(1, 12000) i;
+FROM generate_series(1, 6000) i;
 CREATE INDEX sold_t ON sold USING gpubtree (t) INCLUDE (site, product, note, shop, loose, named, raw, v);
 CREATE INDEX sold_k ON sold USING gpubtree (k) INCLUDE (site, product, note, shop, loose, named, raw, v);
 -- Values that no row has, and some that rows have which are gone
@@ -28,35 +28,15 @@ VACUUM ANALYZE sold;
 CREATE TABLE ranges (id integer, g integer, name text, a integer, b integer, p integer);
 INSERT INTO ranges
 SELECT i, i % 5, 'n' || i % 3, CASE WHEN i % 9 > 0 THEN i * 100 END, i * 100 + (i % 4) * 300 - 50, i
-FROM generate_series(1, 100) i;
+FROM generate_series(1, 50) i;
 ANALYZE ranges;
 SET enable_seqscan = off;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
 
-CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	node text;
-	line text;
-	ours text;
-	theirs text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		node := COALESCE(node, substring(line FROM 'Gpubtree\w+'));
-		node := node || COALESCE(substring(line FROM ' Gave Up: .*'), '');
-	END LOOP;
-	query := 'SELECT array_agg(r::text ORDER BY r::text COLLATE "C") FROM (' || query || ') r';
-	EXECUTE query INTO ours;
-	SET LOCAL gpubtree.enabled = off;
-	EXECUTE query INTO theirs;
-	SET LOCAL gpubtree.enabled = on;
-	IF ours IS DISTINCT FROM theirs THEN
-		RAISE 'other rows: % for %', ours, theirs;
-	END IF;
-	RETURN COALESCE(node, 'PostgreSQL''s plan');
-END
-$$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/same_rows.sql
 \set ECHO all
 
 -- Buckets

@@ -23,27 +23,8 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, b, d, g);
 VACUUM ANALYZE wide;
 
--- The answer of our node, or of a sequential scan; "gives_up" says whether the node is to leave it to core's plan.
-CREATE FUNCTION answer(query text, ours bool, gives_up bool DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	result text;
-	node bool := false;
-	gave_up bool := false;
-BEGIN
-	PERFORM set_config('enable_seqscan', (NOT ours)::text, true),
-		set_config('enable_indexscan', ours::text, true),
-		set_config('enable_indexonlyscan', ours::text, true),
-		set_config('enable_bitmapscan', 'off', true),
-		set_config('gpubtree.enable_aggregate', ours::text, true);
-	FOR line IN EXECUTE format('EXPLAIN (COSTS OFF%s) %s', CASE WHEN ours THEN ', ANALYZE, TIMING OFF' END, query) LOOP
-		node := node OR line LIKE '%GpubtreeAggregate%';
-		gave_up := gave_up OR line LIKE '%Gave Up%';
-	END LOOP;
-	EXECUTE query INTO result;
-	RETURN CASE WHEN node = ours THEN '' ELSE 'another plan: ' END ||
-		CASE WHEN ours AND gave_up <> gives_up THEN 'gave up: ' || gave_up || ': ' ELSE '' END || coalesce(result, 'NULL');
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/wide_answer.sql
 -- what the target list gives, of all rows and of each group, where it is not what core's plan gives
 CREATE FUNCTION differs(target text, condition text DEFAULT 'true', gives_up bool DEFAULT NULL) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

@@ -24,23 +24,8 @@ CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, u, d, g, f);
 VACUUM ANALYZE wide;
 SET gpubtree.setup_cost = 0;
 
-CREATE FUNCTION answer(query text, ours bool) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	result text;
-	node bool := false;
-BEGIN
-	PERFORM set_config('enable_seqscan', (NOT ours)::text, true),
-		set_config('enable_indexscan', ours::text, true),
-		set_config('enable_indexonlyscan', ours::text, true),
-		set_config('enable_bitmapscan', 'off', true),
-		set_config('gpubtree.enable_aggregate', ours::text, true);
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		node := node OR line LIKE '%GpubtreeAggregate%';
-	END LOOP;
-	EXECUTE query INTO result;
-	RETURN CASE WHEN node = ours THEN '' ELSE 'another plan: ' END || coalesce(result, 'NULL');
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/wide_answer.sql
 -- what the rows of a query are, where they are not those of core's plan; -0 and 0 are one group, shown as either
 CREATE FUNCTION differs(rows text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -4,7 +4,7 @@ CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
 BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(r, '';'' ORDER BY r COLLATE "C")), ''-'') FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
+	EXECUTE format('SELECT count(*) || '' '' || coalesce(sum(hashtextextended(q::text, 0))::text, ''-'') FROM (%s) q', query) INTO result;
 	RETURN result;
 EXCEPTION WHEN data_exception THEN
 	RETURN SQLERRM;

@@ -93,8 +93,8 @@ SELECT jp_compare(query) FROM unnest(ARRAY[
 BEGIN;
 DECLARE jp_c CURSOR FOR SELECT s.id, sum(t.v * 2) FROM jp_t t JOIN jp_s s ON s.id = t.sensor GROUP BY s.id;
 FETCH 1 FROM jp_c;
-\set ECHO none
 ROLLBACK;
+\set ECHO none
 CREATE FUNCTION jp_gave_up(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;

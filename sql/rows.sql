@@ -141,8 +141,8 @@ CREATE TABLE copied AS EXECUTE unknown(many(1500));
 SELECT count(*), sum(u) FROM copied;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT plan('EXECUTE unknown(many(1500))') LIMIT 1;
-\set ECHO none
 ROLLBACK;
+\set ECHO none
 -- a function's variables; rows read backward
 CREATE FUNCTION moves(keys bigint[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

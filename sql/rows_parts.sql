@@ -88,9 +88,9 @@ BEGIN;
 UPDATE part SET u = u || '.' WHERE k BETWEEN 2000 AND 2400;
 SELECT done_by('SELECT k, v FROM part WHERE k >= 2000 AND v % 7 = 3 LIMIT 3', 'Matches');
 SELECT k, v FROM part WHERE k >= 2000 AND v % 7 = 3 LIMIT 3;
-\set ECHO none
 ROLLBACK;
 
+\set ECHO none
 -- The price says so: the first row is cheap, as is a part of all.
 CREATE FUNCTION costs(query text, OUT startup float8, OUT total float8) LANGUAGE plpgsql AS $$
 DECLARE

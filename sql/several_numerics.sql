@@ -148,8 +148,8 @@ RESET plan_cache_mode;
 DEALLOCATE by_price;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT count(*), sum(p), max(p) FROM t WHERE a = 3 AND p BETWEEN 3.14159 AND 20;
-\set ECHO none
 COMMIT;
+\set ECHO none
 -- on a device, if there is one
 SET gpubtree.batch_setup_cost = 0;
 SELECT n, all_same(c) FROM conditions WHERE all_same(c) NOT LIKE '% rows, the same';

@@ -158,8 +158,8 @@ SELECT count(*), same_rows('SELECT ' || query) FROM joined WHERE number <= 12 GR
 RESET gpubtree.enable_device;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT count(*), same_rows('SELECT ' || query) FROM joined WHERE number <= 12 GROUP BY 2;
-\set ECHO none
 COMMIT;
+\set ECHO none
 -- Values that the outer side adds to the dictionary while the node reads it
 CREATE FUNCTION add_value(i integer) RETURNS integer LANGUAGE plpgsql AS $$
 BEGIN

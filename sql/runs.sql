@@ -5,10 +5,8 @@
 \pset tuples_only on
 SET max_parallel_workers_per_gather = 0;
 SET max_parallel_maintenance_workers = 0;
-\set ECHO all
 SELECT setseed(0.25);
 
-\set ECHO none
 -- sizes: keys of each width, with 10 and 1,000 rows to a key, built and inserted at random
 CREATE TABLE sized (t10 int8, t1000 int8, n10 int4, w1000 uuid, pair1 int4, pair2 int8)
 	WITH (autovacuum_enabled = off);

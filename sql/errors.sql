@@ -71,9 +71,7 @@ INSERT INTO rows SELECT n, n FROM generate_series(1, 2000) n;
 CREATE MATERIALIZED VIEW unpopulated AS SELECT * FROM rows WITH DATA;
 CREATE INDEX unpopulated_k ON unpopulated USING gpubtree (k) INCLUDE (v);
 VACUUM ANALYZE rows, unpopulated;
-\set ECHO all
-SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan}'::text[]) name;
-\set ECHO none
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan}'::text[]) name \g /dev/null
 SET plan_cache_mode = force_generic_plan;
 PREPARE aggregate AS SELECT count(*), sum(v) FROM unpopulated WHERE k > 5;
 PREPARE percentile AS SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM unpopulated;

@@ -11,9 +11,7 @@ SET timezone = 'UTC';
 -- The tables are small: ours is used wherever it can be.
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
-\set ECHO all
-SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
-\set ECHO none
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name \g /dev/null
 -- Parameters stay parameters, as timestamptz - interval stays an expression: both are evaluated by the executor.
 SET plan_cache_mode = force_generic_plan;
 

@@ -47,11 +47,9 @@ DECLARE
 BEGIN
 	RETURN format('%s, %s, %s', node(query), split_part(ours, ' ', 1), CASE WHEN ours = plain THEN 'same' ELSE 'DIFFERENT' END);
 END $$;
-\set ECHO all
 
-SELECT set_config(name, 'off', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan,enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan,enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name \g /dev/null
 
-\set ECHO none
 -- what is asked for: sums of one column and of two, all that there is of every column, and columns in another order
 CREATE TABLE wanted (id integer, list text);
 INSERT INTO wanted VALUES (1, 'sum(f)'), (2, 'count(*), avg(f), sum(g)'),

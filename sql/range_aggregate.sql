@@ -27,12 +27,10 @@ INSERT INTO shifts SELECT 5 + n, timestamptz '2024-03-01 00:00+00' + n * interva
 	FROM generate_series(1, 300) n;
 VACUUM ANALYZE readings;
 VACUUM ANALYZE shifts;
-\set ECHO all
 
 -- The tables are small: price core's joins out, so that ours is used wherever it can be.
-SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,gpubtree.enable_batchjoin}'::text[]) name;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,gpubtree.enable_batchjoin}'::text[]) name \g /dev/null
 
-\set ECHO none
 SET compare.node = 'GpubtreeRangeAggregate';
 SET compare.order_by = ' ORDER BY q::text';
 SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks|Memory';

@@ -17,11 +17,9 @@ END $$;
 -- The tables are small: ours is used wherever it can be, and the device whenever it can be.
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
-\set ECHO all
 
-SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name \g /dev/null
 
-\set ECHO none
 CREATE TABLE events (k bigint NOT NULL, v integer);
 INSERT INTO events SELECT n % 5000, n % 100 FROM generate_series(1, 10000) n;
 CREATE INDEX events_k ON events USING gpubtree (k) INCLUDE (v);

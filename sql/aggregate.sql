@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Range aggregates: the answers, the plans, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -91,11 +91,11 @@ SELECT result NOT LIKE '%should be%' AND result NOT LIKE 'ordinary%' AS same, co
 	UNION ALL SELECT * FROM each_aggregate('')) q GROUP BY 1;
 ROLLBACK;
 
+\set ECHO none
 --
 -- Every key type, order of NULLs and operator, cross-type operands included.
 -- Counts the comparisons, and shows those that failed.
 --
-\set ECHO none
 CREATE FUNCTION sweep(key_type text, key_value text, operands text[])
 RETURNS TABLE (compared bigint, failed text[]) LANGUAGE plpgsql AS $$
 DECLARE
@@ -154,6 +154,7 @@ SELECT * FROM sweep('timestamptz', $$CASE n % 41 WHEN 0 THEN timestamptz '-infin
 	ARRAY[$$timestamptz '2001-03-01'$$, $$date '2001-04-01'$$, $$timestamp '2001-05-01'$$, $$timestamptz 'infinity'$$, $$timestamp '-infinity'$$]);
 DROP TABLE swept;
 
+\set ECHO none
 --
 -- Sums at the edge
 --
@@ -169,6 +170,7 @@ INSERT INTO edges VALUES
 	(7, 9223372036854775807, -1e308), (7, 1, -1e308), (7, NULL, NULL),
 	(8, 1, 0), (9, NULL, NULL);
 ANALYZE edges;
+\set ECHO all
 SELECT k, compare(format('SELECT count(*), sum(b), avg(b), min(b), max(b) FROM edges WHERE k = %s', k))
 FROM generate_series(1, 10) k;
 SELECT k, compare(format('SELECT count(*), sum(f), min(f), max(f) FROM edges WHERE k = %s', k))
@@ -305,6 +307,7 @@ SELECT is_ours('SELECT k, count(*) FROM readings WHERE k > 5 GROUP BY k') AS gro
 --
 -- Left to the ordinary plans
 --
+\set ECHO none
 CREATE TABLE parent (k bigint, v integer);
 CREATE TABLE child () INHERITS (parent);
 CREATE INDEX ON parent USING gpubtree (k) INCLUDE (v);
@@ -331,6 +334,7 @@ SELECT query FROM unnest(ARRAY[
 	'SELECT a.k FROM many a WHERE a.k = (SELECT count(*) FROM readings WHERE k > 5) FOR UPDATE',
 	'UPDATE many SET v = 1 WHERE k = (SELECT count(*) FROM readings WHERE k > 5)'
 	]) query WHERE is_ours(query);
+\set ECHO all
 SELECT is_ours('SELECT count(*) FROM ONLY parent WHERE k > 5') AS only_parent;
 SELECT compare('SELECT count(*), sum(v) FROM ONLY parent WHERE k > 5');
 DROP TABLE parent, child;
@@ -366,6 +370,7 @@ SELECT compare('SELECT count(v), sum(v), avg(k), min(v) FROM domained WHERE k > 
 EXPLAIN (COSTS OFF) SELECT count(v), sum(v) FROM domained WHERE k > 10 AND 900::smallint > k;
 DROP TABLE domained;
 
+\set ECHO none
 --
 -- Row-level security and security barriers: a condition that could leak
 -- does not go before the policy's
@@ -384,6 +389,7 @@ GRANT SELECT ON secrets TO regress_aggregate_reader;
 ALTER TABLE secrets ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON secrets USING (owner = current_user);
 CREATE POLICY old ON secrets AS RESTRICTIVE USING (k <= 500);
+\set ECHO all
 SELECT compare('SELECT count(*) FROM secrets WHERE k > 100');
 SET ROLE regress_aggregate_reader;
 SELECT count(*) FROM secrets WHERE k > 100;
@@ -403,6 +409,7 @@ CREATE VIEW guarded WITH (security_barrier) AS SELECT * FROM secrets WHERE k < 9
 SELECT is_ours('SELECT count(*) FROM guarded WHERE k > 100') AS barrier,
 	is_ours('SELECT count(*) FROM guarded WHERE leaky_less(k, 5)') AS leaky;
 SELECT answer('SELECT count(*) FROM guarded WHERE k > 100');
+\set ECHO none
 DROP VIEW guarded;
 DROP TABLE secrets;
 -- comparing dates with timestamptz may fail, and so tell; comparing dates cannot
@@ -414,6 +421,7 @@ ALTER TABLE visits ENABLE ROW LEVEL SECURITY;
 CREATE POLICY old ON visits USING (k < date '2002-01-01');
 GRANT SELECT ON visits TO regress_aggregate_reader;
 SET ROLE regress_aggregate_reader;
+\set ECHO all
 SELECT is_ours('SELECT count(*) FROM visits WHERE k > date ''2001-06-01''') AS leakproof,
 	is_ours('SELECT count(*) FROM visits WHERE k > timestamptz ''2001-06-01 00:00+00''') AS leaky;
 SELECT count(*) FROM visits WHERE k > date '2001-06-01';

@@ -1,27 +1,18 @@
+\set ECHO none
 --
 -- key = ANY (array): under aggregates as one batch, and in the index scan itself.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
 SET compare.node = 'GpubtreeAggregate';
+SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks Refreshed';
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
--- What is counted; the engine depends on the device, the leaves on the page layout
-CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line !~ 'Engine|Leaves|Fallbacks|Blocks Refreshed' THEN
-			RETURN NEXT line;
-		END IF;
-	END LOOP;
-END $$;
+\i :abs_srcdir/sql/common/counts.sql
 
 CREATE TABLE stock (k bigint, price integer, amount smallint, weight double precision, name text)
 	WITH (autovacuum_enabled = off);
@@ -116,6 +107,7 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT compare('SELECT count(*), sum(price), min(amount) FROM stock WHERE k = ANY (ARRAY(SELECT generate_series(0, 4000, 3)))');
 COMMIT;
 
+\set ECHO none
 --
 -- Types, orders, and values of other types
 --
@@ -126,7 +118,6 @@ INSERT INTO kinds SELECT n, n - 200, n * 3, date '2024-01-01' + n, timestamp '20
 INSERT INTO kinds (n) VALUES (0);
 INSERT INTO kinds VALUES (0, -32768, -2147483648, '-infinity', '-infinity', '-infinity'),
 	(0, 32767, 2147483647, 'infinity', 'infinity', 'infinity');
-\set ECHO none
 CREATE FUNCTION each_order(name text, conditions text[]) RETURNS TABLE (way text, result text) LANGUAGE plpgsql AS $$
 DECLARE
 	condition text;

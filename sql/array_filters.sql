@@ -1,3 +1,4 @@
+\set ECHO none
 --
 -- Filters "column = ANY (array)" and "<> ALL" on columns of an index that are not its key: arrays
 -- that are known, parameters, subqueries; NULLs; more elements than a program has room for.
@@ -5,7 +6,6 @@
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_scan = on;

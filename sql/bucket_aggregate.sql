@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Aggregates by buckets of a key: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
@@ -24,21 +24,12 @@ CREATE INDEX daily_d ON daily USING gpubtree (d NULLS FIRST) INCLUDE (v);
 VACUUM ANALYZE trip, num, daily;
 
 SET compare.node = 'GpubtreeBucketAggregate';
+SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks|Memory';
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
+\i :abs_srcdir/sql/common/counts.sql
 -- core's plans, grouping in any way
 ALTER FUNCTION plain_answer SET enable_hashagg = on SET enable_sort = on;
--- what is counted; the engine depends on the device, the leaves on the page layout
-CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line !~ 'Engine|Leaves|Fallbacks|Blocks|Memory' THEN
-			RETURN NEXT line;
-		END IF;
-	END LOOP;
-END $$;
 \set ECHO all
 
 --
@@ -159,6 +150,7 @@ INSERT INTO far VALUES ('4713-01-01 BC', 1);
 SELECT answer('SELECT date_trunc(''millennium'', k) AS b, count(*), sum(v) FROM far GROUP BY 1 ORDER BY 1');
 SELECT plain_answer('SELECT date_trunc(''millennium'', k) AS b, count(*), sum(v) FROM far GROUP BY 1 ORDER BY 1');
 SELECT compare('SELECT date_trunc(''decade'', k) AS b, count(*), sum(v) FROM far WHERE k > ''4000-01-01 BC'' GROUP BY 1 ORDER BY 1');
+\set ECHO none
 -- A NULL argument makes every result NULL, but functions below it are called all the same
 CREATE TABLE distant (d date, v integer);
 INSERT INTO distant SELECT date '2020-01-01' + n / 10, n FROM generate_series(1, 5000) n;
@@ -172,6 +164,7 @@ PREPARE by_bin(interval, timestamp) AS
 	SELECT date_bin($1, d::timestamp, $2)::date AS b, count(*), sum(v) FROM distant GROUP BY 1;
 PREPARE by_two(integer, integer) AS SELECT k / $1 / $2 AS b, count(*), sum(v) FROM num GROUP BY 1;
 PREPARE by_far_unit(text) AS SELECT date_trunc($1, k)::date AS b, count(*) FROM far GROUP BY 1;
+\set ECHO all
 EXPLAIN (COSTS OFF) EXECUTE by_zone(NULL, 'UTC');
 EXECUTE by_zone(NULL, 'UTC');
 EXECUTE by_zone('day', NULL);
@@ -227,6 +220,7 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT date_trunc('month', at) AS month, count(*), sum(tip) FROM trip GROUP BY 1 ORDER BY 1;
 COMMIT;
 
+\set ECHO none
 --
 -- What is left to ordinary plans, though they are priced out; and what they do better
 --
@@ -257,6 +251,7 @@ SELECT query, is_ours(query) FROM unnest(ARRAY[
 	'SELECT date_trunc(''second'', at), count(*) FROM trip GROUP BY 1',
 	'SELECT date_trunc(''hour'', at), count(*) FROM trip WHERE at >= ''2023-11-01'' AND at < ''2023-11-01 06:00'' GROUP BY 1']) query;
 SET gpubtree.enable_bucketaggregate = off;
+\set ECHO all
 SELECT is_ours('SELECT date_trunc(''day'', at), count(*) FROM trip GROUP BY 1');
 RESET gpubtree.enable_bucketaggregate;
 

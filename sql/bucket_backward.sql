@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Buckets in the reverse order of an index: the plans, the answers, and how little a LIMIT reads.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
@@ -33,48 +33,16 @@ CREATE INDEX ON ends USING gpubtree (i8 DESC);
 CREATE INDEX ON ends USING gpubtree (t);
 VACUUM ANALYZE trip, num, daily, ends;
 
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
+SET compare.node = 'GpubtreeBucketAggregate';
+SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks|Memory';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare_rows.sql
+\i :abs_srcdir/sql/common/counts.sql
+ALTER FUNCTION plain_answer SET enable_hashagg = on SET enable_sort = on;
 -- Is it ours, in the order asked for?
-CREATE FUNCTION is_ordered(query text) RETURNS boolean LANGUAGE sql AS $$
+CREATE OR REPLACE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
 	SELECT bool_or(line LIKE '%GpubtreeBucketAggregate%') AND NOT bool_or(line LIKE '%Sort Key%') FROM plan(query) line
 $$;
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, '';'')), ''-'') FROM (%s) q', query) INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enable_bucketaggregate = off SET enable_hashagg = on SET enable_sort = on
-AS $$
-	SELECT answer(query)
-$$;
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text := answer(query);
-	plain text := plain_answer(query);
-BEGIN
-	IF NOT is_ordered(query) THEN
-		RETURN 'another plan: ' || query;
-	ELSIF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
-END $$;
-CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line !~ 'Engine|Leaves|Fallbacks|Blocks|Memory' THEN
-			RETURN NEXT line;
-		END IF;
-	END LOOP;
-END $$;
 
 -- The tables are small: price core's plans out.
 SET enable_hashagg = off;
@@ -178,4 +146,4 @@ DEALLOCATE ALL;
 RESET plan_cache_mode;
 
 DROP TABLE trip, num, daily, ends, newfoundland;
-DROP FUNCTION plan, is_ordered, answer, plain_answer, compare, counts;
+DROP FUNCTION plan, is_ours, answer, plain_answer, compare, counts;

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- GpubtreeBucketAggregate with programs: filters, FILTER, expressions, further groups, and the
 -- ordinary plan as a child.  Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 CREATE SCHEMA buckets_programs;
@@ -15,20 +15,10 @@ SET compare.node = 'GpubtreeBucketAggregate';
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 ALTER FUNCTION compare SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off;
--- Lines of EXPLAIN ANALYZE that depend neither on the device nor on the page layout
-CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql
-	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
-	SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off SET enable_hashagg = off
-AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line !~ 'Engine|Leaves|Settled|Fallbacks|Blocks|Heap|Memory|Disk|Batches: ' THEN
-			RETURN NEXT line;
-		END IF;
-	END LOOP;
-END $$;
+\i :abs_srcdir/sql/common/counts.sql
+SET compare.uncounted = 'Engine|Leaves|Settled|Fallbacks|Blocks|Heap|Memory|Disk|Batches: ';
+ALTER FUNCTION counts SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
+	SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off SET enable_hashagg = off;
 
 -- float8 values are multiples of 1/4, so core's sums of them are exact too
 CREATE TABLE reading (at timestamptz, host integer, cpu double precision, mem bigint, ok smallint, unheld integer);
@@ -169,6 +159,7 @@ SELECT compare('SELECT date_trunc(''month'', d::timestamp), count(*), sum(v) FRO
 SELECT compare('SELECT date_trunc(''month'', d::timestamp), count(*), sum(v) FROM far WHERE v > 2000 GROUP BY 1');
 SELECT compare('SELECT date_trunc(''month'', d::timestamp), v % 2, count(*) FROM far WHERE v < 70000 GROUP BY 1, 2');
 SELECT compare('SELECT date_trunc(''month'', d::timestamp), v % 2, count(*) FROM far WHERE v > 2000 GROUP BY 1, 2');
+\set ECHO none
 -- with a NULL argument the cast below it is called all the same
 SET plan_cache_mode = force_generic_plan;
 PREPARE by_unit(text, integer) AS SELECT date_trunc($1, d::timestamp), count(*) FROM far WHERE v < $2 GROUP BY 1 ORDER BY 1;
@@ -180,6 +171,7 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET gpubtree.enable_aggregate = off;
 SET enable_hashagg = off;
+\set ECHO all
 EXPLAIN (COSTS OFF) EXECUTE by_unit('year', 3000);
 EXPLAIN (COSTS OFF) EXECUTE by_unit_and('year', 3000);
 EXECUTE by_unit('year', 3000);
@@ -201,6 +193,7 @@ SELECT g, x.* FROM generate_series(1, 3) g CROSS JOIN LATERAL
 	(SELECT k / 4000 AS b, count(*) FROM num WHERE v = g GROUP BY 1) x ORDER BY 1, 2;
 SELECT g, x.* FROM generate_series(0, 2) g CROSS JOIN LATERAL
 	(SELECT k / 8000 AS b, count(*) FROM num WHERE v <> 0 AND 100 / v > 90 AND v > g - 100 GROUP BY 1) x ORDER BY 1, 2;
+\set ECHO none
 RESET enable_seqscan;
 RESET gpubtree.enable_scan;
 RESET enable_bitmapscan;
@@ -215,6 +208,7 @@ CREATE TABLE newfoundland (at timestamptz NOT NULL, v integer);
 INSERT INTO newfoundland SELECT timestamptz '1999-10-25 UTC' + n * interval '1 minute', n FROM generate_series(1, 10000) n;
 CREATE INDEX newfoundland_at ON newfoundland USING gpubtree (at) INCLUDE (v);
 VACUUM ANALYZE newfoundland;
+\set ECHO all
 SELECT compare('SELECT date_trunc(''day'', at), count(*), sum(v) FROM newfoundland WHERE v % 3 = 1 GROUP BY 1');
 SELECT compare('SELECT date_trunc(''day'', at), v % 3, count(*), sum(v) FROM newfoundland GROUP BY 1, 2');
 SELECT counts('SELECT date_trunc(''day'', at), v % 3, count(*) FROM newfoundland GROUP BY 1, 2');

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Building an index: contents, sizes, options, what is refused.  Every index built is
 -- compared with its table, entry by entry.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_aggregate = off;
@@ -64,6 +64,7 @@ SELECT same_rows('k, a, b');
 SELECT gpubtree_check('built_index', true);
 DROP INDEX built_index;
 
+\set ECHO none
 -- fillfactor: how full the leaves are
 CREATE TABLE sizes (fillfactor int, blocks bigint);
 DO $$
@@ -77,6 +78,7 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT * FROM sizes ORDER BY 1;
 ALTER INDEX built_index SET (fillfactor = 50);
 REINDEX INDEX built_index;
@@ -92,6 +94,7 @@ CREATE INDEX built_index ON built USING gpubtree (k NULLS FIRST) INCLUDE (c);
 SELECT gpubtree_check('built_index', true);
 DROP INDEX built_index;
 
+\set ECHO none
 -- Other key types, an expression, a predicate, a domain
 CREATE INDEX built_2 ON built USING gpubtree (a DESC NULLS LAST);
 CREATE INDEX built_4 ON built USING gpubtree (b);
@@ -103,6 +106,7 @@ CREATE INDEX built_partial ON built USING gpubtree (b) WHERE a = 5;
 CREATE DOMAIN small_number AS int4 CHECK (VALUE < 100000);
 CREATE TABLE of_domain AS SELECT b::small_number AS x, c AS y FROM built;
 CREATE INDEX built_domain ON of_domain USING gpubtree (x) INCLUDE (x, y);
+\set ECHO all
 SELECT i, gpubtree_check(i::regclass, true)
 	FROM unnest('{built_2,built_4,built_date,built_timestamp,built_timestamptz,built_expression,built_partial,built_domain}'::text[]) i;
 SET enable_seqscan = off;

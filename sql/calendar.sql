@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Programs that add months, days and times to dates and timestamps: ends of months, leap years,
 -- the ends of the range, zones whose offset changes.  Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;
@@ -29,38 +29,8 @@ INSERT INTO moment VALUES (100001, NULL, NULL, NULL), (100002, 'infinity', '-inf
 CREATE INDEX moment_k ON moment USING gpubtree (k) INCLUDE (d, t, z);
 VACUUM ANALYZE moment;
 
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(r, '';'' ORDER BY r COLLATE "C")), ''-'') FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
-	RETURN result;
-EXCEPTION WHEN data_exception THEN
-	RETURN SQLERRM;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS $$
-	SELECT answer(query)
-$$;
--- What both answer, and whether the plan was ours, and gave up
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text := answer(query);
-	plain text := plain_answer(query);
-	line text;
-	node text;
-	gave_up text := '';
-BEGIN
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	ELSIF ours !~ '^\d' THEN
-		RETURN ours;
-	END IF;
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		node := coalesce(node, substring(line FROM 'Gpubtree\w+'));
-		gave_up := gave_up || coalesce(', gave up: ' || substring(line FROM 'Gave Up: (.*)'), '');
-	END LOOP;
-	RETURN coalesce(node, 'ordinary plan') || ', equal, ' || split_part(ours, ' ', 1) || ' rows' || gave_up;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare_nodes.sql
 
 SET enable_hashagg = off;
 \set ECHO all

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Many versions of the same rows: updates that leave the key alone add entries, and those of
 -- versions that nobody sees any more make room before a leaf is split.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE FUNCTION prepare(what text, key text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE TABLE %I (id int, k bigint, v int) WITH (autovacuum_enabled = off)', what);
@@ -77,6 +77,7 @@ END $$;
 SELECT verify('equal');
 SELECT count(*) FROM equal WHERE k IS NULL;
 
+\set ECHO none
 -- INCLUDE columns: a change of one is a new version of the same key
 CREATE TABLE included (k int4, v int8, w float4) WITH (autovacuum_enabled = off);
 INSERT INTO included SELECT i, i, i FROM generate_series(1, 10000) i;
@@ -87,8 +88,10 @@ UPDATE included SET w = w + 1;
 UPDATE included SET v = NULL;
 UPDATE included SET v = k;
 UPDATE included SET v = v + 2, w = 0;
+\set ECHO all
 SELECT pg_relation_size('included_ours') <= 3.5 * :size AS is_small, verify('included');
 
+\set ECHO none
 -- unlogged and temporary
 CREATE UNLOGGED TABLE unlogged (k int8, v int4) WITH (autovacuum_enabled = off);
 CREATE TEMPORARY TABLE temporary (k int8, v int4);
@@ -105,10 +108,12 @@ UPDATE temporary SET v = v + 1;
 UPDATE temporary SET v = v + 1;
 UPDATE temporary SET v = v + 1;
 UPDATE temporary SET v = v + 1;
+\set ECHO all
 SELECT pg_relation_size('unlogged_ours') <= 3.5 * :size AS unlogged,
 	pg_relation_size('temporary_ours') <= 3.5 * :size AS temporary,
 	verify('unlogged'), verify('temporary');
 
+\set ECHO none
 -- a transaction that sees its own versions, and one that is rolled back
 CREATE TABLE own (k int8, v int4) WITH (autovacuum_enabled = off);
 INSERT INTO own SELECT i, 0 FROM generate_series(1, 2000) i;
@@ -123,6 +128,7 @@ UPDATE own SET v = v + 1;
 UPDATE own SET v = v + 1;
 ROLLBACK TO s;
 UPDATE own SET v = v + 10;
+\set ECHO all
 FETCH old;
 SELECT count(*), sum(v) FROM own WHERE k > 0;
 ROLLBACK;
@@ -140,6 +146,7 @@ SELECT verify('runs');
 REINDEX INDEX runs_ours;
 SELECT :size <= 1.1 * pg_relation_size('runs_ours') AS small;
 
+\set ECHO none
 -- a run to which sessions add that fill a heap page each, here four in turn: rows that are late by a
 -- few find room in a page that is nearly full
 CREATE TABLE late (v int PRIMARY KEY, k int8, filler text)
@@ -158,6 +165,7 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT pg_relation_size('late_ours') AS size \gset
+\set ECHO all
 SELECT verify('late');
 REINDEX INDEX late_ours;
 SELECT :size <= 1.25 * pg_relation_size('late_ours') AS small;

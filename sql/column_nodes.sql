@@ -1,7 +1,7 @@
+\set ECHO none
 -- Nodes that know indexes with several key columns: first and last rows of groups
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE column_nodes (tenant int4, kind int2 NOT NULL, ts timestamp, v int4, s text);
 INSERT INTO column_nodes
   SELECT i % 20, i % 3, timestamp '2026-01-01' + i * interval '1 minute', i, 'row ' || i
@@ -96,6 +96,7 @@ SELECT DISTINCT ON (kind) kind, tenant, ts, v FROM column_nodes
 FETCH ALL FROM before;
 COMMIT;
 
+\set ECHO none
 -- row comparisons and ORs over several columns are ranges
 SET enable_seqscan = on;
 CREATE TABLE column_arms (a int4, b int4, c int2, v int4);
@@ -103,7 +104,6 @@ INSERT INTO column_arms SELECT i % 40, i / 40 % 50, i % 7, i FROM generate_serie
 INSERT INTO column_arms VALUES (NULL, 3, 1, -1), (20, NULL, 1, -2), (20, 30, NULL, -3), (NULL, NULL, NULL, -4);
 CREATE INDEX column_arms_key ON column_arms USING gpubtree (a, b DESC, c) INCLUDE (v);
 VACUUM ANALYZE column_arms;
-\set ECHO none
 CREATE FUNCTION column_arms_compare(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE query text := 'SELECT count(*) || '' '' || coalesce(sum(v), 0) || '' '' || count(v) FILTER (WHERE v % 3 = 0) FROM column_arms WHERE ' || condition;
   ours text; theirs text; plan text;

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Index conditions that PostgreSQL makes for built-in B-trees: of row comparisons and of booleans by
 -- themselves.  Statements that no node of ours answers get ordinary index scans with them.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET enable_seqscan = off;
@@ -58,11 +58,11 @@ EXPLAIN (COSTS OFF) DELETE FROM marks WHERE flag IS FALSE AND id < 30;
 --
 -- Where a scan begins: behind the entries with an equal first column that are not wanted
 --
+\set ECHO none
 CREATE TABLE few AS SELECT i % 2 AS a, i AS b, i AS v FROM generate_series(1, 20000) i;
 CREATE INDEX few_ab ON few USING gpubtree (a, b);
 CREATE INDEX few_down ON few USING gpubtree (a DESC, b DESC);
 VACUUM ANALYZE few;
-\set ECHO none
 CREATE FUNCTION rechecked(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -83,10 +83,10 @@ SELECT rechecked('SELECT a, b FROM few WHERE (a, b) > (0, 19990) ORDER BY a, b L
 SELECT rechecked('SELECT a, b FROM few WHERE (a, b) > (0, 19990) ORDER BY a DESC, b DESC');
 RESET gpubtree.enabled;
 
+\set ECHO none
 --
 -- Rows, beside those of the table without an index
 --
-\set ECHO none
 CREATE FUNCTION differ(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	plan text = '';
@@ -136,6 +136,7 @@ MOVE ABSOLUTE 1 FROM c;
 FETCH BACKWARD ALL FROM c;
 CLOSE c;
 COMMIT;
+\set ECHO none
 -- changes
 BEGIN;
 DELETE FROM ours WHERE (a, b) < (0, 5);
@@ -146,6 +147,7 @@ UPDATE ours SET b = b + 1 WHERE NOT flag AND id < 500;
 UPDATE plain SET b = b + 1 WHERE NOT flag AND id < 500;
 MERGE INTO ours USING (VALUES (2, 3)) v (x, y) ON (a, b) > (x, y) AND flag AND id < 50 WHEN MATCHED THEN UPDATE SET d = NULL;
 MERGE INTO plain USING (VALUES (2, 3)) v (x, y) ON (a, b) > (x, y) AND flag AND id < 50 WHEN MATCHED THEN UPDATE SET d = NULL;
+\set ECHO all
 SELECT count(*), count(d), sum(n), sum(b) FROM ours;
 (TABLE ours EXCEPT ALL TABLE plain) UNION ALL (TABLE plain EXCEPT ALL TABLE ours);
 ROLLBACK;

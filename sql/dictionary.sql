@@ -1,8 +1,8 @@
+\set ECHO none
 -- Values of variable width in INCLUDE: text, character varying, character, bytea.
 
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE names (k integer, name text, code varchar(12), fixed char(6), raw bytea, v integer);
 INSERT INTO names
 SELECT i, CASE WHEN i % 11 > 0 THEN 'name ' || i % 300 END, chr(97 + i % 26), 'c' || i % 9,
@@ -45,9 +45,9 @@ BEGIN
 	RETURN by_index = digest();
 END
 $$;
-\set ECHO all
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT k, name, code, fixed, raw FROM names WHERE k BETWEEN -2 AND 5;
 SELECT k, name, code, fixed, raw FROM names WHERE k BETWEEN -2 AND 5 ORDER BY k;
 SELECT k, length(name), octet_length(raw) FROM names WHERE k < 0 ORDER BY k DESC;
@@ -68,6 +68,7 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT k, name FROM names WHERE k = ANY ('{4, 6, 11}');
 COMMIT;
 
+\set ECHO none
 -- Rows that come, go, and change; values of transactions that roll back stay unused.
 BEGIN;
 INSERT INTO names VALUES (100001, 'rolled back');
@@ -83,6 +84,7 @@ UPDATE names SET name = 'name of ' || k WHERE k % 1000 = 0;
 UPDATE names SET name = name || repeat('!', k % 5) WHERE k BETWEEN 500 AND 900;
 DELETE FROM names WHERE k BETWEEN 100 AND 300;
 VACUUM names;
+\set ECHO all
 SELECT k, name FROM names WHERE k > 100000;
 SELECT gpubtree_check('names_k', true);
 RESET enable_seqscan;
@@ -140,6 +142,7 @@ SELECT u, n, name, f FROM mixed WHERE u > '80000000-0000-0000-0000-000000000000'
 SELECT b, a, name, n, f FROM mixed WHERE b = 3;
 SELECT gpubtree_check('mixed_u', true), gpubtree_check('mixed_ab', true);
 
+\set ECHO none
 -- Filters, groups, DISTINCT and count(DISTINCT) on codes
 CREATE TABLE sold (k integer, product text, shop char(4), note varchar(20), v integer);
 INSERT INTO sold SELECT i, NULLIF('product ' || i % 40, 'product 5'), 's' || i % 3,
@@ -152,33 +155,14 @@ BEGIN;
 INSERT INTO sold VALUES (1, 'product none', 'none', 'none', 1);
 ROLLBACK;
 SET enable_seqscan = off;
-\set ECHO none
-CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	node text;
-	line text;
-	ours text;
-	theirs text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
-		node := COALESCE(node, substring(line FROM 'Gpubtree\w+'));
-	END LOOP;
-	query := 'SELECT array_agg(r::text ORDER BY r::text) FROM (' || query || ') r';
-	EXECUTE query INTO ours;
-	SET LOCAL gpubtree.enabled = off;
-	EXECUTE query INTO theirs;
-	SET LOCAL gpubtree.enabled = on;
-	IF ours IS DISTINCT FROM theirs THEN
-		RAISE 'other rows: % for %', ours, theirs;
-	END IF;
-	RETURN COALESCE(node, 'PostgreSQL''s plan');
-END
-$$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/same_rows.sql
 \set ECHO all
 EXPLAIN (COSTS OFF)
 SELECT product, count(*), sum(v) FROM sold WHERE k < 4000 AND product LIKE 'product 1%' GROUP BY 1;
 SELECT product, count(*), sum(v) FROM sold WHERE k < 4000 AND product LIKE 'product 1%'
 GROUP BY 1 ORDER BY 1 LIMIT 3;
+\set ECHO none
 SELECT query, same_rows(query) FROM (VALUES
 	('SELECT count(*) FROM sold WHERE k > 7 AND product = ''product 7'''),
 	('SELECT count(*) FROM sold WHERE k > 7 AND product <> ''product 7'''),
@@ -254,6 +238,7 @@ SELECT query, same_rows(query) FROM (VALUES
 	('SELECT k / 1000, count(DISTINCT product::folded) FROM sold WHERE k > 5 GROUP BY 1'),
 	('SELECT count(*) FROM sold WHERE k > 5 AND product::folded = ''PRODUCT 7''')) q (query);
 ROLLBACK;
+\set ECHO all
 -- An error for a value that no row has, and one for a value that some row has
 SELECT same_rows('SELECT count(*) FROM sold WHERE k > 7 AND 30 / (length(product) - 12) < -12');
 SELECT count(*) FROM sold WHERE k > 7 AND 30 / (length(product) - 10) < -12;
@@ -365,7 +350,6 @@ BEGIN
 	node := COALESCE(node, 'core');
 END
 $$;
-\set ECHO all
 CREATE TABLE texts (k integer, a text, b varchar, v integer);
 INSERT INTO texts SELECT i, 'a' || i % 50, 'b' || i % 7, i FROM generate_series(1, 8000) i;
 CREATE INDEX texts_k ON texts USING gpubtree (k) INCLUDE (a, b, v);
@@ -395,6 +379,7 @@ SET enable_bitmapscan = off;
 SET plan_cache_mode = force_generic_plan;
 PREPARE of_all AS SELECT md5(max(a)), count(DISTINCT a), max(length(b)) FROM texts WHERE k BETWEEN 10 AND 7900;
 PREPARE of_keys AS SELECT md5(min(a)), md5(max(a)) FROM keys JOIN texts ON k = w;
+\set ECHO all
 EXECUTE of_all;
 EXECUTE of_keys;
 SELECT format('PREPARE q%s AS %s', number, query) FROM asked ORDER BY number \gexec
@@ -437,6 +422,7 @@ SELECT count(DISTINCT ways(query)) > 2 FROM asked;
 DELETE FROM texts WHERE length(a) + COALESCE(length(b), 0) > 2700;
 REINDEX INDEX texts_k;
 SELECT number, ways(query) FROM asked ORDER BY number;
+\set ECHO none
 RESET plan_cache_mode;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
@@ -450,6 +436,7 @@ CREATE INDEX far_k ON far USING gpubtree (k) INCLUDE (a, b);
 VACUUM ANALYZE far;
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
+\set ECHO all
 SELECT k, a, b FROM far WHERE k IN (1, 7, 20000, 44999) ORDER BY k;
 SELECT count(*), sum(k) FROM far WHERE k > 0 AND a = 'a44444';
 SELECT count(*), sum(k) FROM far WHERE k > 0 AND a = 'b1';

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Aggregates that depend on how often each value occurs, in GpubtreeAggregate: DISTINCT, percentiles,
 -- mode()
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA distinct_values;
 SET search_path = distinct_values, public;
@@ -24,7 +24,6 @@ INSERT INTO event
 	FROM generate_series(1, 6000) n;
 CREATE INDEX event_k ON event USING gpubtree (k) INCLUDE (s, i, b, f, d, t, z, m, e, o);
 VACUUM ANALYZE event;
-\set ECHO all
 
 --
 -- DISTINCT
@@ -39,12 +38,14 @@ SELECT what, compare('SELECT ' || what || ' FROM event') FROM unnest(ARRAY[
 	'count(DISTINCT i), count(*), count(i), sum(i), sum(b), avg(f), stddev(s), min(t), max(k)', 'count(DISTINCT i) + sum(s) * 2, sum(DISTINCT i) / count(*)',
 	'count(DISTINCT i) FILTER (WHERE s > 2)', 'count(DISTINCT i) FILTER (WHERE s > 2), count(DISTINCT i), sum(DISTINCT i) FILTER (WHERE b > -9000000000 + 30000)',
 	'count(DISTINCT i) FILTER (WHERE i = 7), count(*) FILTER (WHERE i = 7)', 'sum(DISTINCT i) FILTER (WHERE false), count(DISTINCT i) FILTER (WHERE NULL)']) what;
+\set ECHO all
 SELECT compare('SELECT count(DISTINCT i), sum(DISTINCT i) FROM event WHERE ' || "where") FROM unnest(ARRAY[
 	'k BETWEEN 100 AND 200', 'k < 100 OR k > 5900', 'k IS NULL', 'k IN (1, 2, 102, 7)', 'i > 5', 'i > 5 AND s = 2', 'i > 1000', 'k > 100000', 'k > 5 AND k < 3', 'i IS NULL', 'i = 7']) "where";
 
 --
 -- Percentiles
 --
+\set ECHO none
 SELECT what, compare('SELECT ' || what || ' FROM event WHERE k > 20') FROM unnest(ARRAY[
 	'percentile_disc(0.5) WITHIN GROUP (ORDER BY i)', 'percentile_disc(0.5) WITHIN GROUP (ORDER BY i DESC)', 'percentile_disc(0) WITHIN GROUP (ORDER BY i)',
 	'percentile_disc(1) WITHIN GROUP (ORDER BY i)', 'percentile_disc(0) WITHIN GROUP (ORDER BY i DESC)', 'percentile_disc(1) WITHIN GROUP (ORDER BY i DESC)',
@@ -63,6 +64,7 @@ SELECT what, compare('SELECT ' || what || ' FROM event WHERE k > 20') FROM unnes
 	'percentile_cont(ARRAY[0.1, 0.2, NULL, 1, 0, 0.7777]) WITHIN GROUP (ORDER BY i)', 'percentile_cont(ARRAY[[0.1], [0.9]]) WITHIN GROUP (ORDER BY b DESC)', 'percentile_cont(''{}''::float8[]) WITHIN GROUP (ORDER BY i)',
 	'percentile_disc(0.5) WITHIN GROUP (ORDER BY i), percentile_cont(0.5) WITHIN GROUP (ORDER BY i), percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY i DESC), mode() WITHIN GROUP (ORDER BY i), count(DISTINCT i), avg(i), count(*)',
 	'percentile_disc(0.5) WITHIN GROUP (ORDER BY i) FILTER (WHERE s > 0), percentile_disc(0.5) WITHIN GROUP (ORDER BY i)', 'percentile_cont(0.5) WITHIN GROUP (ORDER BY i) FILTER (WHERE s > 50)']) what;
+\set ECHO all
 SELECT compare('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY e), percentile_cont(ARRAY[0, 0.5, 1]) WITHIN GROUP (ORDER BY e), mode() WITHIN GROUP (ORDER BY e) FROM event');
 SELECT compare('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY o), percentile_cont(ARRAY[0, 0.5, 1]) WITHIN GROUP (ORDER BY o), mode() WITHIN GROUP (ORDER BY o) FROM event');
 SELECT compare('SELECT percentile_disc(ARRAY[0.5, 2]) WITHIN GROUP (ORDER BY i), percentile_disc(0.1) WITHIN GROUP (ORDER BY i), mode() WITHIN GROUP (ORDER BY i) FROM event WHERE s > 100');

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Changes of the table, and what becomes of the index: after each, the structure is sound,
 -- every row has its entry, and the index gives the rows a sequential scan gives
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE FUNCTION verify(t text, i text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	ours text;
@@ -26,10 +26,10 @@ BEGIN
 	RETURN CASE WHEN ours = theirs THEN split_part(ours, ' ', 1) || ' rows'
 		ELSE format('DIFFERENT: %s, not %s', ours, theirs) END;
 END $$;
-\set ECHO all
 
 CREATE TABLE t (k int8, v int4, note text) WITH (fillfactor = 50, autovacuum_enabled = off);
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v);
+\set ECHO all
 
 -- an empty index
 SELECT verify('t', 't_k');

@@ -1,3 +1,4 @@
+\set ECHO none
 --
 -- What is refused, and in which words
 --
@@ -8,6 +9,7 @@ CREATE TABLE t (k int4, a int2, b int8, n numeric, x text, i interval, arr int4[
 CREATE DOMAIN small AS int4 CHECK (VALUE < 100);
 CREATE TYPE mood AS ENUM ('sad', 'glad');
 CREATE TABLE u (s small, m mood);
+\set ECHO all
 
 -- key columns that do not fit one key, or are of a type that must come last
 CREATE INDEX ON t USING gpubtree (k, k, k, k, k);
@@ -54,7 +56,7 @@ CREATE INDEX ON t USING gpubtree (k COLLATE "C");
 ALTER TABLE t ADD CONSTRAINT t_key UNIQUE USING INDEX t_k;
 ALTER TABLE t REPLICA IDENTITY USING INDEX t_k;
 
-
+\set ECHO none
 DROP TABLE t, u;
 DROP DOMAIN small;
 DROP TYPE mood;
@@ -69,7 +71,7 @@ INSERT INTO rows SELECT n, n FROM generate_series(1, 2000) n;
 CREATE MATERIALIZED VIEW unpopulated AS SELECT * FROM rows WITH DATA;
 CREATE INDEX unpopulated_k ON unpopulated USING gpubtree (k) INCLUDE (v);
 VACUUM ANALYZE rows, unpopulated;
-SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan}'::text[]) name;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan}'::text[]) name \g /dev/null
 SET plan_cache_mode = force_generic_plan;
 PREPARE aggregate AS SELECT count(*), sum(v) FROM unpopulated WHERE k > 5;
 PREPARE percentile AS SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM unpopulated;
@@ -77,7 +79,6 @@ PREPARE bucket AS SELECT k / 100, count(*) FROM unpopulated GROUP BY k / 100;
 PREPARE joined AS SELECT r.k, u.v FROM rows r JOIN unpopulated u USING (k);
 PREPARE join_aggregate AS SELECT count(*), sum(u.v) FROM rows r JOIN unpopulated u USING (k);
 PREPARE range_aggregate AS SELECT r.k, s.n FROM rows r, LATERAL (SELECT count(*) AS n FROM unpopulated u WHERE u.k > r.k) s;
-\set ECHO none
 CREATE FUNCTION node(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;

@@ -1,3 +1,4 @@
+\set ECHO none
 --
 -- When expressions are evaluated: what a node evaluates before it has a row may stand in the target list as well, or be part of what
 -- stands there.  Nothing printed here depends on the device.
@@ -10,7 +11,7 @@ SET timezone = 'UTC';
 -- The tables are small: ours is used wherever it can be.
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
-SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name \g /dev/null
 -- Parameters stay parameters, as timestamptz - interval stays an expression: both are evaluated by the executor.
 SET plan_cache_mode = force_generic_plan;
 
@@ -23,7 +24,6 @@ INSERT INTO spans SELECT n, n * 7 % 4500, n * 7 % 4500 + 50, timestamptz '2024-0
 VACUUM ANALYZE ticks;
 VACUUM ANALYZE spans;
 
-\set ECHO none
 -- The rows of a statement as text
 CREATE FUNCTION result(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -168,8 +168,8 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-\set ECHO all
 SELECT gave_up('EXECUTE early(7)');
+\set ECHO all
 EXECUTE early(7);
 EXECUTE early(0);
 DROP FUNCTION gave_up;

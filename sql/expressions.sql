@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Filters, expressions and groups that an index answers: each value, digit for digit, as core has
 -- it, and what is left to core.  Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA expressions;
 SET search_path = expressions, public;
@@ -22,18 +22,9 @@ SET enable_bitmapscan = off;
 SET gpubtree.enable_rangeaggregate = off;
 SET gpubtree.enable_bucketaggregate = off;
 
--- Is the query answered by our node?
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line LIKE '%GpubtreeAggregate%' THEN
-			RETURN true;
-		END IF;
-	END LOOP;
-	RETURN false;
-END $$;
+SET compare.node = 'GpubtreeAggregate';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/plan.sql
 
 -- The query's rows as text, in the order of the text, or its error.
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -110,7 +101,6 @@ INSERT INTO p VALUES
 	(-6, 1, -1, 1, 1e300, '0001-01-01 BC', '0001-12-31 23:59:59.999999 BC', '0001-01-01');
 CREATE INDEX ON p USING gpubtree (k) INCLUDE (a, b, c, f, d, ts, tz);
 VACUUM ANALYZE p;
-\set ECHO all
 
 -- Arithmetic
 SELECT e, value(e) FROM unnest(ARRAY['b + c', 'b - c', 'a * b', 'a - b', 'c * 1000', 'b / 7',
@@ -127,12 +117,14 @@ SELECT e, value(e) FROM unnest(ARRAY['d + 1', 'd - b', 'd - date ''2001-02-03'''
 	'date_trunc(''YEARS'', ts)', 'date_trunc(''second'', tz)',
 	'date_bin(''7 hours'', ts, timestamp ''2005-01-01'')',
 	'date_bin(''5 days'', tz, timestamptz ''1990-01-01'')']) e;
+\set ECHO all
 
 -- What depends on the zone or the month, or has no steps
 SELECT e, value(e) FROM unnest(ARRAY['tz::date', 'ts::timestamptz', 'tz + interval ''1 day''',
 	'ts + interval ''1 month''', 'date_trunc(''day'', tz)', 'date_trunc(''decade'', ts)',
 	'n', 'b / 1.5', 'length(x)', 'round(f)', 'ts - ts', 'b # 1', '(k + random())::int']) e;
 
+\set ECHO none
 -- Comparisons
 SELECT e, condition(e) FROM unnest(ARRAY['a > b', 'b <= c', 'a <> 5', 'f > 0', 'f = 0.5',
 	'f >= ''NaN''', 'd < date ''2003-01-01''', 'ts >= date ''2003-01-01''', 'ts < d',
@@ -153,6 +145,7 @@ SELECT e, value(e) FROM unnest(ARRAY['CASE WHEN a <> 0 THEN b / a ELSE 0 END',
 	'nullif(b, 0)', '10 / nullif(b, 0)', 'least(a, b, c)', 'greatest(f, 1.5)',
 	'CASE WHEN a > 0 THEN coalesce(CASE WHEN b <> 0 THEN a / b END, b) ELSE -a END',
 	'CASE WHEN b = 0 THEN 1 / b END']) e;
+\set ECHO all
 SELECT e, condition(e) FROM unnest(ARRAY['b <> 0 AND a / b > 2', 'b = 0 OR a / b > 2',
 	'(b <> 0 AND a / b > 2) IS NULL', '(b = 0 OR a / b > 2) IS NOT FALSE',
 	'a > 0 AND (b = 0 OR c / b > 3) AND NOT (f > 0 OR d < ''2001-01-01'')', 'a / b > 2']) e;
@@ -171,6 +164,7 @@ FROM unnest(ARRAY['f > 1e308', 'f = ''NaN''', 'f <> ''NaN''', 'd = ''infinity'''
 SELECT g, compare(format('SELECT %s var_pop(a), var_samp(b), variance(c), stddev_pop(b),
 	stddev_samp(c), stddev(a) FROM p WHERE k > 0', g || ',') || ' GROUP BY ' || g)
 FROM unnest(ARRAY['k % 7', 'k % 300', 'k']) g;
+\set ECHO none
 SELECT e, compare(format('SELECT %s FROM p WHERE k > 0', e))
 FROM unnest(ARRAY['count(*), count(b), sum(b), avg(b), min(d), max(ts), sum(f), avg(f)',
 	'var_pop(a * 100), stddev(b * c), var_samp(k)',
@@ -181,6 +175,7 @@ FROM unnest(ARRAY['count(*), count(b), sum(b), avg(b), min(d), max(ts), sum(f), 
 	'max(c) FILTER (WHERE false), count(1), count(NULL::int)',
 	'count(*) FILTER (WHERE b > 0 AND tz > now() - interval ''90 years'')',
 	'count(DISTINCT a), count(DISTINCT b)', 'sum(a ORDER BY b)', 'array_agg(a)', 'sum(n)']) e;
+\set ECHO all
 SELECT compare('SELECT var_pop(a), var_samp(c), stddev_pop(b), stddev(c), bit_xor(c),
 	bool_and(a > 0) FROM p WHERE k < -2');
 SELECT compare('SELECT var_pop(c), stddev(c), var_samp(b), stddev_pop(a) FROM p WHERE k < 0');

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Types of at most 8 bytes that are no integers, dates or timestamps: as key, in each order, and as
 -- INCLUDE column, against core's B-tree
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET timezone = 'UTC';
 SET lc_monetary = 'C';
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
@@ -154,6 +154,7 @@ WHERE type IN ('bool', 'macaddr', 'macaddr8', 'oid', 'positive', 'xid8') ORDER B
 SELECT type, compare(type, 'several') FROM kinds
 WHERE is_key AND type NOT IN ('float4', 'float8', 'positive') ORDER BY type;
 
+\set ECHO none
 -- real beside double precision: every number of a list, and those next to it, both ways
 CREATE TABLE wide (f float8);
 INSERT INTO wide SELECT s::float8 FROM kinds, unnest(special) s WHERE type = 'float8';
@@ -165,7 +166,6 @@ CREATE INDEX ON wide USING gpubtree (f);
 CREATE INDEX ON narrow USING gpubtree (f);
 CREATE TABLE constants AS SELECT 'float8' AS type, f::text AS value FROM wide
 	UNION SELECT 'float4', f::text FROM narrow;
-\set ECHO none
 CREATE FUNCTION crossed() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	query text;

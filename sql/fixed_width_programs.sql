@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Programs and aggregates over INCLUDE columns of boolean, real, time, money, oid, "char", xid8,
 -- pg_lsn and enum types: as core answers, where ours can
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA fixed_width;
 SET search_path = fixed_width, public;
@@ -13,18 +13,9 @@ CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 ALTER TYPE mood ADD VALUE 'glum' BEFORE 'ok';
 CREATE DOMAIN share AS real;
 
--- Is a node of ours in the plan of the query?
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line LIKE '%Gpubtree%' THEN
-			RETURN true;
-		END IF;
-	END LOOP;
-	RETURN false;
-END $$;
+SET compare.node = 'Gpubtree';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/plan.sql
 -- The query's rows in one text, each value as its type sends it, so that no two differ unseen
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -67,6 +58,7 @@ VACUUM ANALYZE event;
 
 SELECT gpubtree_check('event_id', true);
 
+\set ECHO none
 -- by column: comparisons with each of some values, sets, NULLs, groups, aggregates
 CREATE TABLE columns (name text, type text, value text[], is_ordered bool, has_extremes bool);
 INSERT INTO columns VALUES
@@ -138,6 +130,7 @@ UNION ALL
 		'SELECT flag, e, count(*) FROM event WHERE id > 5 GROUP BY 1, 2 HAVING count(*) > 10',
 		'SELECT id, flag, c, o, f, t, m, x, l, e, s FROM event WHERE id > 5 AND flag AND e = ''ok''',
 		'SELECT count(*), sum(j.m) FROM event g JOIN event j ON j.id = g.id WHERE g.id % 10 = 3 AND j.flag']) q;
+\set ECHO all
 SELECT compare(query) AS plan, q AS query, count(*) FROM queries GROUP BY 1, 2 ORDER BY 2, 1;
 
 -- Sums may be too large for their type.

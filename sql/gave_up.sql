@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- EXPLAIN's line "Gave Up" of nodes that begin anew for each outer row: it is shown if any execution
 -- left its rows to another way, not only if the last one did.  (GpubtreeAggregate: moments.sql.)
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_device = off;
 SET gpubtree.setup_cost = 0;
@@ -51,6 +51,7 @@ SELECT gave_up(format('SELECT q.* FROM (VALUES (0, %1$L::int[]), (1, %1$L)) o(n,
 SELECT gave_up(format('SELECT q.* FROM (VALUES (0, %L::int[]), (1, %L)) o(n, a), LATERAL (SELECT k FROM again WHERE g = ANY (o.a) AND k < 300 OFFSET 0) q',
 	(SELECT array_agg(i) FROM generate_series(1, 300) i), ARRAY[1, 2]));
 
+\set ECHO none
 -- The ordinary plan begins once, whoever wanted it: partitions that are pruned when an Append starts, and
 -- again for each outer row, would be missing from one that begins twice.
 CREATE TABLE pruned (b int, lo int8, hi int8) PARTITION BY LIST (b);
@@ -64,6 +65,7 @@ SET plan_cache_mode = force_generic_plan;
 SET enable_nestloop = off;
 PREPARE appended(int) AS
 SELECT x, (SELECT count(h) + 0 * stddev(h) FROM pruned JOIN again ON k BETWEEN lo AND hi WHERE b >= $1 AND b <= x) FROM generate_series(1, 3) x;
+\set ECHO all
 SELECT gave_up('EXECUTE appended(2)');
 EXECUTE appended(2);
 SET enable_hashagg = off;

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Ranges whose bounds are not known when the query is planned: they do not stand in for a look-up by another column's index,
 -- whichever node would read them, and a plan stays generic only where planning anew would find no other.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 -- no table here is worth a device, so plans are the same on all
@@ -90,6 +90,7 @@ INSERT INTO queries (query, types, arguments) VALUES
 
 SELECT query, reads(query, types, arguments) FROM queries ORDER BY n;
 
+\set ECHO none
 -- ranges alone are a node's, and so is what no index but the range's can look up
 TRUNCATE queries;
 INSERT INTO queries (query, types, arguments) VALUES
@@ -110,6 +111,7 @@ INSERT INTO queries (query, types, arguments) VALUES
 	('SELECT count(*), sum(amount) FROM visits WHERE at >= (SELECT min(start) FROM spans)', '', ''),
 	('SELECT count(*), sum(amount) FROM visits WHERE at BETWEEN (SELECT min(start) FROM spans) AND (SELECT max(start) FROM spans)', '', ''),
 	('SELECT count(*), sum(amount) FROM visits WHERE at >= extract(second FROM now() - now() + $1)::int', 'interval', '''1 s''');
+\set ECHO all
 SELECT query, reads(query, types, arguments) FROM queries ORDER BY n;
 
 -- where core guesses alike that the range is short, because its index begins with it or is one of two, a node's is as short
@@ -125,6 +127,7 @@ SELECT query, reads(query, types, arguments) FROM queries WHERE query ~ 'person'
 RESET enable_indexonlyscan;
 DROP INDEX by_at_status, by_place;
 
+\set ECHO none
 -- between two of ours: both columns against one, and of two that bound the same range the smaller one
 TRUNCATE queries;
 CREATE INDEX by_at_alone ON visits USING gpubtree (at) INCLUDE (amount);
@@ -134,10 +137,12 @@ INSERT INTO queries (query, types, arguments) VALUES
 	('SELECT sum(amount) FROM visits WHERE at >= $1', 'int', '0'),
 	('SELECT amount, count(*) FROM visits WHERE at >= $1 GROUP BY 1', 'int', '0'),
 	('SELECT sum(amount) FROM visits WHERE at >= (SELECT min(start) FROM spans)', '', '');
+\set ECHO all
 SELECT query, reads(query, types, arguments) FROM queries ORDER BY n;
 DROP INDEX by_at_alone, by_at_wide;
 RESET plan_cache_mode;
 
+\set ECHO none
 -- from the sixth execution on: generic where no value would make another plan
 PREPARE range(int) AS SELECT count(*), sum(amount) FROM visits WHERE at >= $1 AND amount < 50;
 PREPARE row_of(int, int) AS SELECT count(*), sum(amount) FROM visits WHERE id = $1 AND at >= $2;
@@ -158,6 +163,7 @@ BEGIN
 		EXECUTE 'EXECUTE of_status(0, 0)';
 	END LOOP;
 END $$;
+\set ECHO all
 SELECT name, generic_plans, custom_plans FROM pg_prepared_statements ORDER BY name;
 EXPLAIN (COSTS OFF) EXECUTE range(49990);
 EXPLAIN (COSTS OFF) EXECUTE row_of(5, 0);

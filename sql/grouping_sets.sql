@@ -1,9 +1,12 @@
+\set ECHO none
 -- Grouping sets, DISTINCT of several expressions, and groups by float8 return what core's plans do.
 
 \pset format unaligned
 \pset tuples_only on
 \set VERBOSITY terse
+\set ECHO all
 CREATE EXTENSION IF NOT EXISTS gpubtree;
+\set ECHO none
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
@@ -20,7 +23,6 @@ INSERT INTO sets SELECT i % 500, CASE WHEN i % 11 > 0 THEN i % 5 END, i, i % 3, 
 CREATE INDEX sets_k ON sets USING gpubtree (k) INCLUDE (a, c, v, w, f, g, z);
 VACUUM ANALYZE sets;
 
-\set ECHO none
 -- How was the query answered, and was the answer core's?
 CREATE FUNCTION answered(query text, OUT done text, OUT rows bigint, OUT same bool)
 LANGUAGE plpgsql AS $$
@@ -44,9 +46,9 @@ BEGIN
 		ELSE coalesce(substring(plan from 'Programs: \d+'), 'one program') END;
 	same := ours IS NOT DISTINCT FROM plain;
 END $$;
-\set ECHO all
 
 SET enable_hashagg = off;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT a, c, count(*), grouping(a, c) FROM sets WHERE k < 400
 	GROUP BY ROLLUP (a, c) HAVING grouping(c) = 0 OR count(*) > 3;
 RESET enable_hashagg;

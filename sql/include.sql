@@ -1,9 +1,9 @@
+\set ECHO none
 --
 -- INCLUDE columns: every type, NULLs, what is refused
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 SET extra_float_digits = 1;
@@ -76,6 +76,7 @@ END $$;
 VACUUM t;
 SELECT * FROM index_only('a, a2, a3');
 
+\set ECHO none
 -- fourteen columns are allowed, fifteen are not
 CREATE TABLE wide (k int8, c1 int2, c2 int4, c3 int8, c4 float8, c5 int2, c6 int2, c7 int2,
 	c8 int4, c9 int8, c10 date, c11 timestamp, c12 timestamptz, c13 int2, c14 float8, c15 int4);
@@ -85,6 +86,7 @@ FROM generate_series(1, 500) i;
 CREATE INDEX wide_k ON wide USING gpubtree (k)
 	INCLUDE (c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14);
 VACUUM ANALYZE wide;
+\set ECHO all
 SELECT gpubtree_check('wide_k', true);
 SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT k, c14, c12, c13, c7 FROM wide WHERE k IN (1, 2, 499);

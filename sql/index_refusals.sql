@@ -1,3 +1,4 @@
+\set ECHO none
 -- Indexes and constraints that PostgreSQL refuses since there is no operator class: why, and what to use.
 
 \pset format unaligned
@@ -7,7 +8,6 @@ CREATE TYPE mood AS ENUM ('sad', 'glad');
 CREATE DOMAIN feeling AS mood;
 CREATE TABLE r (k integer, t text, v varchar(10), c char(3), b bytea, i interval, a inet, n cidr, j jsonb,
 	l integer[], p point, ti title, m mood, f feeling);
-\set ECHO none
 CREATE FUNCTION refusal(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	message text;

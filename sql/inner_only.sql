@@ -1,3 +1,4 @@
+\set ECHO none
 --
 -- Mirrors of the inner nodes alone: a batch finds what a join does, for every type and order.  The same with
 -- every device; without one the CPU looks everything up.
@@ -12,6 +13,7 @@ DO $$ BEGIN
 END $$;
 CREATE FUNCTION has_device() RETURNS boolean LANGUAGE sql AS
 	$$ SELECT status = 'ready' FROM gpubtree_device $$;
+\set ECHO all
 
 -- who may set it
 SHOW gpubtree.max_mirror_size;
@@ -20,9 +22,9 @@ SET ROLE regress_gpubtree_small;
 SET gpubtree.max_mirror_size = '1MB';
 RESET ROLE;
 SET gpubtree.max_mirror_size = -1;
+\set ECHO none
 SET gpubtree.max_mirror_size = '8kB';
 
-\set ECHO none
 -- Compare with a join that uses no gpubtree index; say how much was found, and whether a device took part.
 CREATE FUNCTION compare(idx regclass, tab regclass, key_type text, keys text) RETURNS text
 LANGUAGE plpgsql SET enable_nestloop = off AS $$

@@ -1,3 +1,4 @@
+\set ECHO none
 --
 -- A look inside an index: the metapage, pages, entries, the tree as rows and as pictures.
 -- (Damaged pages, dead entries, mirrors and standbys: test/t/112_inspect.pl.)
@@ -9,6 +10,7 @@
 CREATE TABLE small (k int4, v text, n int8, f float8) WITH (autovacuum_enabled = off);
 INSERT INTO small VALUES (3, 'three', 30, 0.5), (1, 'one', 10, NULL), (NULL, 'none', NULL, 'NaN');
 CREATE INDEX small_k ON small USING gpubtree (k) INCLUDE (n, f);
+\set ECHO all
 SELECT root, level, descending, nulls_first, fault FROM gpubtree_metap('small_k');
 SELECT type, level, live_items, dead_items, page_size, left_link, right_link, high_key, flags, fault
 FROM gpubtree_page_stats('small_k', 1);
@@ -27,6 +29,7 @@ SELECT * FROM gpubtree_page_items('empty_k', 1);
 SELECT level, number, block, entries, fill, low_key, high_key FROM gpubtree_tree('empty_k');
 SELECT leaf_pages, empty_pages, avg_leaf_density, leaf_fragmentation FROM gpubtree_bloat('empty_k');
 
+\set ECHO none
 -- keys as the type writes them, in either order, with NULLs at either end
 SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
@@ -43,6 +46,7 @@ CREATE INDEX typed_t ON typed USING gpubtree (t NULLS FIRST);
 CREATE INDEX typed_f ON typed USING gpubtree (f DESC NULLS LAST);
 CREATE INDEX typed_y ON typed USING gpubtree (y) INCLUDE (t, f);
 CREATE INDEX typed_part ON typed USING gpubtree (b) WHERE b;
+\set ECHO all
 SELECT i, descending, nulls_first, itemoffset, key, included
 FROM unnest(ARRAY['typed_d', 'typed_t', 'typed_f', 'typed_y', 'typed_part']) i,
 	gpubtree_metap(i::regclass), gpubtree_page_items(i::regclass, root);

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Batched joins: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -29,22 +29,12 @@ SELECT prefer_ours();
 
 \set ECHO none
 SET compare.node = 'GpubtreeJoin';
+SET compare.order_by = ' ORDER BY q::text';
+SET compare.uncounted = 'Engine|Leaves|Fallbacks';
 \getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
--- in any order, and beside core's joins
-CREATE OR REPLACE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, '';'' ORDER BY q::text)), ''-'') FROM (%s) q', query)
-		INTO result;
-	RETURN result;
-END $$;
-CREATE OR REPLACE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enable_batchjoin = off SET enable_hashjoin = on SET enable_nestloop = on
-AS $$
-	SELECT answer(query)
-$$;
+\i :abs_srcdir/sql/common/counts.sql
+ALTER FUNCTION plain_answer SET enable_hashjoin = on SET enable_nestloop = on;
 \set ECHO all
 
 --
@@ -59,19 +49,8 @@ EXPLAIN (COSTS OFF) SELECT g.* FROM goods g WHERE g.k IN (SELECT good FROM order
 -- in the outer order, without a sort
 SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good ORDER BY o.id LIMIT 5;
-RESET enable_sort;
 \set ECHO none
--- what is counted; the engine depends on the device, the leaves on the page layout
-CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line !~ 'Engine|Leaves|Fallbacks' THEN
-			RETURN NEXT line;
-		END IF;
-	END LOOP;
-END $$;
+RESET enable_sort;
 \set ECHO all
 SELECT * FROM counts('SELECT o.id, g.price FROM orders o JOIN goods g ON g.k = o.good WHERE g.price > 50');
 SELECT * FROM counts('SELECT o.id, g.name FROM orders o JOIN goods g ON g.k = o.good AND g.price > o.amount');
@@ -175,6 +154,7 @@ SELECT compare(query), is_aggregated(query) FROM unnest(ARRAY[
 ]) query;
 SET gpubtree.enable_joinaggregate = off;
 SELECT is_aggregated('SELECT count(*) FROM orders o JOIN goods g ON g.k = o.good') AS switched_off;
+\set ECHO none
 RESET gpubtree.enable_joinaggregate;
 -- joined rows are needed
 SELECT is_aggregated(query), query FROM unnest(ARRAY[
@@ -186,6 +166,7 @@ SELECT is_aggregated(query), query FROM unnest(ARRAY[
 	'SELECT count(*) FROM orders o LEFT JOIN goods g ON g.k = o.good',
 	'SELECT o.amount, count(*) FROM orders o JOIN goods g ON g.k = o.good GROUP BY 1'
 ]) query;
+\set ECHO all
 
 --
 -- Left to ordinary plans
@@ -229,6 +210,7 @@ VACUUM ANALYZE family;
 SELECT compare('SELECT o.id, f.v FROM orders o JOIN family f ON f.k = o.good');
 SELECT compare('SELECT o.id, f.v FROM orders o JOIN ONLY family f ON f.k = o.good');
 
+\set ECHO none
 -- a row-level security policy, and a function in the clause that would tell what it saw
 CREATE ROLE regress_gpubtree_reader;
 CREATE FUNCTION tell(bigint) RETURNS bigint LANGUAGE plpgsql COST 0.0001 AS $$
@@ -244,10 +226,12 @@ CREATE POLICY visible ON secret USING (v = 1);
 GRANT SELECT ON secret, orders TO regress_gpubtree_reader;
 VACUUM ANALYZE secret;
 SET ROLE regress_gpubtree_reader;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT o.id, s.v FROM orders o JOIN secret s ON s.k = o.id AND tell(s.k) > o.id - 5;
 SELECT o.id, s.v FROM orders o JOIN secret s ON s.k = o.id AND tell(s.k) > o.id - 5;
 RESET ROLE;
 
+\set ECHO none
 --
 -- An outer side whose rows are read from the table's pages
 --
@@ -288,6 +272,7 @@ CREATE FUNCTION compare_pages() RETURNS SETOF text LANGUAGE sql AS $$
 		'SELECT o.id, j.* FROM orders o, LATERAL (SELECT count(*) FROM (SELECT o.id FROM pages p JOIN goods g ON g.k = p.good WHERE p.id % 3 = o.id % 3 LIMIT 600) l) j WHERE o.id < 20'
 	]) query
 $$;
+\set ECHO all
 SELECT compare_pages();
 -- what the transaction itself has changed, and taken back
 BEGIN;
@@ -352,6 +337,7 @@ SELECT count(*) FROM pages p JOIN goods g ON g.k = p.good WHERE 1 / (p.id - 999)
 --
 -- The planner's own choice: few outer rows stay with a nested loop, many do not
 --
+\set ECHO none
 CREATE TABLE big (k bigint, v integer);
 INSERT INTO big SELECT n, n FROM generate_series(1, 200000) n;
 CREATE INDEX big_k ON big USING gpubtree (k) INCLUDE (v);
@@ -362,6 +348,7 @@ VACUUM ANALYZE probes;
 SET enable_hashjoin = on;
 SET enable_mergejoin = on;
 SET enable_nestloop = on;
+\set ECHO all
 SELECT is_ours('SELECT p.k, b.v FROM probes p JOIN big b USING (k)') AS many,
 	is_ours('SELECT p.k, b.v FROM (SELECT * FROM probes LIMIT 10) p JOIN big b USING (k)') AS ten,
 	is_ours('SELECT p.k, b.v FROM (SELECT * FROM probes LIMIT 1) p JOIN big b USING (k)') AS one,

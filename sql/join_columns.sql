@@ -1,7 +1,7 @@
+\set ECHO none
 -- Batched joins over indexes with several key columns
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_nestloop = off;

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Programs in joins: conditions on the inner table's other columns, FILTER, expressions.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -17,12 +17,10 @@ CREATE TABLE jp_s (id integer PRIMARY KEY, site text, lim integer);
 INSERT INTO jp_s SELECT n, 'site ' || n % 9, n % 5 FROM generate_series(0, 149) n;
 VACUUM ANALYZE jp_t;
 VACUUM ANALYZE jp_s;
-\set ECHO all
 
 -- The tables are small: price core's joins out, so that ours is used wherever it can be.
-SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,gpubtree.enable_batchjoin}'::text[]) name;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,gpubtree.enable_batchjoin}'::text[]) name \g /dev/null
 
-\set ECHO none
 CREATE FUNCTION jp_answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;

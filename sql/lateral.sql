@@ -1,7 +1,7 @@
+\set ECHO none
 -- Aggregates over a range for each outer row: LATERAL and scalar subqueries
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET gpubtree.setup_cost = 100;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
@@ -9,7 +9,7 @@ SET datestyle = 'ISO';
 SET intervalstyle = 'postgres';
 
 CREATE TABLE lat_t (k int8, v int4, f float8, s text);
-INSERT INTO lat_t SELECT i % 10000, i % 100, i / 4.0, 'x' FROM generate_series(1, 100000) i;
+INSERT INTO lat_t SELECT i % 10000, i % 100, i / 4.0, 'x' FROM generate_series(1, 20000) i;
 INSERT INTO lat_t SELECT NULL, i, i, 'null' FROM generate_series(1, 10) i;
 CREATE INDEX lat_t_k ON lat_t USING gpubtree (k) INCLUDE (v);
 CREATE TABLE lat_bins (id int4 PRIMARY KEY, lo int8, hi int8, g int4);
@@ -80,17 +80,17 @@ SELECT lat_same('SELECT b.id, c.id, s.* FROM lat_bins b LEFT JOIN lat_bins c ON 
 -- conditions on the result are tested on what comes out
 EXPLAIN (COSTS OFF) SELECT b.id, s.n, s.total FROM lat_bins b
 	CROSS JOIN LATERAL (SELECT count(*) AS n, sum(v) AS total FROM lat_t t WHERE t.k >= b.lo AND t.k <= b.hi) s
-	WHERE s.n > 500 AND s.total % 5 = b.g;
-SELECT lat_same('SELECT b.id, s.n, s.total FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, sum(v) AS total FROM lat_t t WHERE t.k >= b.lo AND t.k <= b.hi) s WHERE s.n > 500 AND s.total % 5 = b.g');
-SELECT lat_same('SELECT b.id, s.* FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, sum(v) AS total FROM lat_t t WHERE t.k >= b.lo AND t.k <= b.hi HAVING count(*) > 500 + b.g) s JOIN lat_bins c ON c.id = s.n');
+	WHERE s.n > 100 AND s.total % 5 = b.g;
+SELECT lat_same('SELECT b.id, s.n, s.total FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, sum(v) AS total FROM lat_t t WHERE t.k >= b.lo AND t.k <= b.hi) s WHERE s.n > 100 AND s.total % 5 = b.g');
+SELECT lat_same('SELECT b.id, s.* FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, sum(v) AS total FROM lat_t t WHERE t.k >= b.lo AND t.k <= b.hi HAVING count(*) > 100 + b.g) s JOIN lat_bins c ON c.id = s.n');
 
 -- conditions on columns that nobody returns, on the whole row, and two columns that are the same aggregate
 SELECT lat_same(q) FROM (VALUES
 	('SELECT b.id, s.m FROM lat_bins b LEFT JOIN LATERAL (SELECT coalesce(sum(v), 0) AS n, max(v) + 1 AS m FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s ON true WHERE s.n = 5'),
-	('SELECT b.id, s.m FROM lat_bins b LEFT JOIN LATERAL (SELECT coalesce(sum(v), 0) AS n, max(v) + 1 AS m FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s ON true WHERE s.n > 15000'),
+	('SELECT b.id, s.m FROM lat_bins b LEFT JOIN LATERAL (SELECT coalesce(sum(v), 0) AS n, max(v) + 1 AS m FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s ON true WHERE s.n > 3000'),
 	('SELECT b.id, s.m FROM lat_bins b LEFT JOIN LATERAL (SELECT coalesce(sum(v), 0) AS n, max(v) + 1 AS m FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s ON true WHERE s.* IS NOT NULL'),
 	('SELECT b.id, s.m FROM lat_bins b LEFT JOIN LATERAL (SELECT coalesce(sum(v), 0) AS n, max(v) + 1 AS m FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s ON true WHERE s.n NOT IN (SELECT id FROM lat_bins c WHERE c.g = 3)'),
-	('SELECT b.id FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, count(*) AS m, sum(v) AS s FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s WHERE s.m > 10 AND s.n < 600'),
+	('SELECT b.id FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, count(*) AS m, sum(v) AS s FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s WHERE s.m > 10 AND s.n < 120'),
 	('SELECT b.id, n, m, m + n AS x FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n, count(*) AS m, sum(v) AS s FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s')) q(q);
 CREATE VIEW lat_parted AS SELECT b.id, s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT coalesce(sum(v), 0) AS n, max(v) + 1 AS m FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s ON true;
 SELECT lat_same('SELECT id, m FROM lat_parted WHERE n = 5');
@@ -99,14 +99,14 @@ DROP VIEW lat_parted;
 
 -- HAVING comes before columns are computed
 EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, s.x FROM lat_bins b
-	CROSS JOIN LATERAL (SELECT 100 / (count(*) - 510) AS x FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING count(*) <> 510 OR sum(v) < b.g) s;
-SELECT lat_same('SELECT b.id, s.x FROM lat_bins b CROSS JOIN LATERAL (SELECT 100 / (count(*) - 510) AS x FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING count(*) <> 510 OR sum(v) < b.g) s');
-SELECT lat_same('SELECT b.id FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING coalesce(sum(v), 0) > 15000 AND max(v) > 3) s');
+	CROSS JOIN LATERAL (SELECT 100 / (count(*) - 102) AS x FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING count(*) <> 102 OR sum(v) < b.g) s;
+SELECT lat_same('SELECT b.id, s.x FROM lat_bins b CROSS JOIN LATERAL (SELECT 100 / (count(*) - 102) AS x FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING count(*) <> 102 OR sum(v) < b.g) s');
+SELECT lat_same('SELECT b.id FROM lat_bins b CROSS JOIN LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING coalesce(sum(v), 0) > 3000 AND max(v) > 3) s');
 
 -- conditions are tested in core's order, cheaper ones first
 SELECT lat_same(q) FROM (VALUES
-	('SELECT b.id, n FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING 1 / (count(*) - 510) > 0 AND count(*) < 0) s'),
-	('SELECT b.id, n FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s WHERE 1 / (n - 510 + 0 * b.id) > 0 AND n + b.id < 0')) q(q);
+	('SELECT b.id, n FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi HAVING 1 / (count(*) - 102) > 0 AND count(*) < 0) s'),
+	('SELECT b.id, n FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k BETWEEN b.lo AND b.hi) s WHERE 1 / (n - 102 + 0 * b.id) > 0 AND n + b.id < 0')) q(q);
 
 -- scalar subqueries, several over one range
 EXPLAIN (VERBOSE, COSTS OFF) SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) AS n,
@@ -125,11 +125,13 @@ EXPLAIN (COSTS OFF) SELECT DISTINCT (SELECT count(*) FROM lat_t WHERE k BETWEEN 
 SELECT lat_same('SELECT DISTINCT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b');
 
 -- off, core's plans
+SET enable_memoize = off;
 SET gpubtree.enable_rangeaggregate = off;
 SET gpubtree.enable_subquery = off;
 EXPLAIN (COSTS OFF) SELECT b.id, s.n FROM lat_bins b
 	CROSS JOIN LATERAL (SELECT count(*) AS n FROM lat_t t WHERE t.k >= b.lo AND t.k < b.hi) s;
 EXPLAIN (COSTS OFF) SELECT b.id, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b;
+RESET enable_memoize;
 RESET gpubtree.enable_rangeaggregate;
 RESET gpubtree.enable_subquery;
 
@@ -144,7 +146,7 @@ SELECT lat_same('SELECT * FROM lat_view');
 EXPLAIN (COSTS OFF) SELECT id FROM lat_view;
 SELECT lat_same('SELECT g, sum(n) FROM lat_view GROUP BY g');
 SELECT lat_same('SELECT n, count(*) FROM lat_view GROUP BY n');
-SELECT lat_same('SELECT * FROM lat_view WHERE n > 510');
+SELECT lat_same('SELECT * FROM lat_view WHERE n > 102');
 SELECT lat_same('SELECT b.id, w.n FROM lat_bins b LEFT JOIN lat_view w ON w.id = b.id + 500');
 SELECT lat_same('SELECT b.id, w.n FROM lat_bins b JOIN lat_view w USING (id) JOIN lat_bins c ON c.id = b.id + 3');
 SELECT lat_same('WITH w AS (SELECT b.id, (SELECT sum(v) FROM lat_t WHERE k < b.hi AND k > b.lo) AS n FROM lat_bins b) SELECT * FROM w');
@@ -161,14 +163,14 @@ EXPLAIN (COSTS OFF) INSERT INTO lat_result SELECT id, g, (SELECT count(*) FROM l
 SELECT lat_same(q) FROM (VALUES
 	('SELECT CASE WHEN g = 1 THEN (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) END FROM lat_bins b'),
 	('SELECT coalesce(g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi)) FROM lat_bins b'),
-	('SELECT g = 1 AND (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) > 500 FROM lat_bins b'),
+	('SELECT g = 1 AND (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) > 100 FROM lat_bins b'),
 	('SELECT nullif(g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi)) FROM lat_bins b'),
 	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b ORDER BY id LIMIT 10'),
 	('SELECT n FROM lat_view ORDER BY id LIMIT 10'),
 	('SELECT n FROM (SELECT id, n FROM lat_view WHERE g = 1 UNION ALL SELECT id, n FROM lat_view WHERE g = 2) u LIMIT 0'),
 	('SELECT n FROM lat_view WHERE g = 1 UNION ALL SELECT n FROM lat_view WHERE g = 2 LIMIT 0'),
 	('WITH w AS MATERIALIZED (SELECT n FROM lat_view) SELECT * FROM w LIMIT 0'),
-	('SELECT id FROM lat_bins b WHERE (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) > 510'),
+	('SELECT id FROM lat_bins b WHERE (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) > 102'),
 	('SELECT sum((SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi)) FILTER (WHERE g = 1) FROM lat_bins b'),
 	('SELECT b.g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.g AND b.g + 3) FROM lat_bins b GROUP BY g'),
 	('SELECT DISTINCT ON (g) g, (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b ORDER BY g, id'),
@@ -182,13 +184,13 @@ SELECT lat_same(q) FROM (VALUES
 	('SELECT (SELECT count(DISTINCT v) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b WHERE id < 20'),
 	('SELECT (SELECT sum(v) FILTER (WHERE v > 3) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b WHERE id < 20'),
 	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi GROUP BY v LIMIT 1) FROM lat_bins b WHERE id < 20'),
-	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi HAVING count(*) > 500) FROM lat_bins b WHERE id < 20'),
+	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi HAVING count(*) > 100) FROM lat_bins b WHERE id < 20'),
 	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi AND b.g > 2) FROM lat_bins b WHERE id < 20'),
 	('SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN 10 AND 20) FROM lat_bins b WHERE id < 20'),
 	('SELECT (SELECT count(*) FROM lat_t WHERE k < b.lo * random()) IS NULL FROM lat_bins b WHERE id < 20'),
-	('SELECT s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi) s ON s.n > 510'),
+	('SELECT s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi) s ON s.n > 102'),
 	('SELECT s.* FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi HAVING max(v) > 98) s'),
-	('SELECT s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi HAVING count(*) > 510) s ON true'),
+	('SELECT s.* FROM lat_bins b LEFT JOIN LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi HAVING count(*) > 102) s ON true'),
 	('SELECT s.* FROM lat_bins b, LATERAL (SELECT count(*) AS n FROM lat_t WHERE k BETWEEN b.lo AND b.hi LIMIT 0) s')) q(q);
 EXPLAIN (COSTS OFF) SELECT (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi) FROM lat_bins b FOR UPDATE;
 EXPLAIN (COSTS OFF) UPDATE lat_bins b SET g = (SELECT count(*) FROM lat_t WHERE k BETWEEN b.lo AND b.hi);

@@ -1,9 +1,9 @@
+\set ECHO none
 --
 -- Where no node of ours is used, as the manual says.  Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET max_parallel_workers_per_gather = 0;
@@ -21,17 +21,8 @@ CREATE TABLE totals (id integer PRIMARY KEY, n bigint);
 CREATE TABLE sink (n bigint);
 VACUUM ANALYZE;
 
-CREATE FUNCTION node(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line LIKE '%(Gpubtree%' THEN
-			RETURN substring(line FROM 'Gpubtree\w+');
-		END IF;
-	END LOOP;
-	RETURN 'none';
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/node.sql
 
 --
 -- Statements
@@ -69,6 +60,7 @@ SELECT node(statement), statement FROM statements ORDER BY id;
 --
 -- Functions in a bucket that depend on a time zone
 --
+\set ECHO none
 CREATE TABLE times AS
 SELECT '2026-01-01'::timestamptz + n * interval '1 minute' AS k, '2026-01-01'::timestamp + n * interval '1 minute' AS local,
 	'2020-01-01'::date + n % 2000 AS day, n % 7 AS v

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Programs over timestamptz in time zones whose offset never changes, UTC above all, and in others.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET datestyle = 'ISO, MDY';
@@ -20,42 +20,9 @@ CREATE INDEX visit_k ON visit USING gpubtree (k) INCLUDE (at, noted, day, v);
 CREATE INDEX visit_at ON visit USING gpubtree (at) INCLUDE (v);
 VACUUM ANALYZE visit;
 
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(r, '';'' ORDER BY r COLLATE "C")), ''-'') FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS $$
-	SELECT answer(query)
-$$;
--- Is the plan ours, and did it answer by itself?
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql
-	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
-AS $$
-DECLARE
-	ours text := answer(query);
-	plain text := plain_answer(query);
-	line text;
-	node text;
-	gave_up text := '';
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		node := coalesce(node, substring(line FROM 'Gpubtree\w+'));
-		gave_up := gave_up || coalesce(', gave up: ' || substring(line FROM 'Gave Up: (.*)'), '');
-	END LOOP;
-	IF node IS NULL THEN
-		RETURN 'ordinary plan: ' || query;
-	ELSIF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	RETURN node || ', equal, ' || split_part(ours, ' ', 1) || ' rows' || gave_up;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/plan.sql
+\i :abs_srcdir/sql/common/compare_nodes.sql
 \set ECHO all
 
 --
@@ -151,6 +118,7 @@ SET timezone = '<+0530>-05:30';
 SELECT compare('SELECT at::date, date_trunc(''hour'', at), count(*) FROM visit WHERE k > 2990 GROUP BY 1, 2');
 DELETE FROM visit WHERE k > 7000;
 
+\set ECHO none
 --
 -- The zone is the session's when the plan runs, not when it was made
 --
@@ -165,7 +133,6 @@ PREPARE rows(integer) AS SELECT k, at FROM visit WHERE k <= $1 AND extract(hour 
 PREPARE joined(integer) AS SELECT x.k, t.at FROM visit x JOIN visit t ON t.k = x.k + 1 AND extract(hour FROM t.at) = 5 WHERE x.k <= $1 AND x.v = 3 ORDER BY 1;
 PREPARE by_row(integer) AS SELECT a, (SELECT sum(v) FROM visit WHERE k <= a * 10 AND extract(hour FROM at) < 6) FROM generate_series(1, $1) a ORDER BY 1;
 PREPARE buckets(integer) AS SELECT date_trunc('day', at) AS d, count(*) FROM visit WHERE at < '2024-03-02 UTC' AND extract(hour FROM at) < $1 GROUP BY 1 ORDER BY 1;
-\set ECHO none
 CREATE FUNCTION run(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -221,4 +188,4 @@ RESET gpubtree.enabled;
 DEALLOCATE ALL;
 
 DROP TABLE visit;
-DROP FUNCTION plan, answer, plain_answer, compare, compare_in, run;
+DROP FUNCTION plan, is_ours, answer, plain_answer, compare, compare_in, run;

@@ -1,3 +1,4 @@
+\set ECHO none
 --
 -- Aggregates over several columns at once, exact sums of double precision among them, in every node that aggregates
 -- ranges.  All values are multiples of a quarter, so that core's sums are exact too and comparison is of bits.
@@ -5,7 +6,6 @@
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET extra_float_digits = 3;
@@ -15,7 +15,7 @@ CREATE TABLE flows (k bigint, i integer, f double precision, s smallint, g doubl
 INSERT INTO flows SELECT CASE WHEN n % 100 <> 0 THEN n % 1500 END, CASE WHEN n % 9 <> 0 THEN n % 1000 - 300 END,
 		CASE WHEN n % 7 <> 0 THEN (n * 7919 % 100003 - 50000) / 4.0 END, n % 300 - 100,
 		CASE WHEN n % 11 <> 0 THEN n * 1048576.25 END, n * 1000000000000::bigint, 'row ' || n
-	FROM generate_series(1, 9000) n;
+	FROM generate_series(1, 4500) n;
 CREATE INDEX flows_k ON flows USING gpubtree (k) INCLUDE (i, f, s, g, b);
 CREATE TABLE spans (id integer PRIMARY KEY, lo bigint, hi bigint, team integer);
 INSERT INTO spans SELECT n, n * 37 % 1500, n * 37 % 1500 + CASE WHEN n % 20 = 0 THEN 700 ELSE n % 40 - 2 END, n % 6
@@ -24,17 +24,8 @@ INSERT INTO spans VALUES (61, NULL, 5, 1), (62, 5, NULL, 2), (63, -9223372036854
 VACUUM ANALYZE flows;
 VACUUM ANALYZE spans;
 
-CREATE FUNCTION node_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ 'Custom Scan \(Gpubtree' THEN
-			RETURN substring(line FROM 'Gpubtree\w+');
-		END IF;
-	END LOOP;
-	RETURN 'ordinary plan';
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/node.sql
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
@@ -54,11 +45,10 @@ DECLARE
 	ours text := answer(query);
 	plain text := plain_answer(query);
 BEGIN
-	RETURN format('%s, %s, %s', node_of(query), split_part(ours, ' ', 1), CASE WHEN ours = plain THEN 'same' ELSE 'DIFFERENT' END);
+	RETURN format('%s, %s, %s', node(query), split_part(ours, ' ', 1), CASE WHEN ours = plain THEN 'same' ELSE 'DIFFERENT' END);
 END $$;
-\set ECHO all
 
-SELECT set_config(name, 'off', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan,enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_seqscan,enable_indexscan,enable_indexonlyscan,enable_bitmapscan,enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name \g /dev/null
 
 -- what is asked for: sums of one column and of two, all that there is of every column, and columns in another order
 CREATE TABLE wanted (id integer, list text);
@@ -81,8 +71,10 @@ CREATE VIEW every_node AS
 		(11, 'join', 'SELECT %s FROM spans JOIN flows ON k = lo'),
 		(12, 'percentile', 'SELECT %s, percentile_disc(0.3) WITHIN GROUP (ORDER BY k) FROM flows WHERE k BETWEEN 100 AND 1300')) q(place, node, query)
 	ORDER BY place, id;
+\set ECHO all
 SELECT node, compare, count(*) FROM every_node GROUP BY place, node, compare ORDER BY place, compare;
 
+\set ECHO none
 -- rows that VACUUM has not seen, and dead ones: leaves change, and the heap decides
 DELETE FROM flows WHERE b % 13 = 0;
 UPDATE flows SET f = f + 0.5, i = i + 1 WHERE b % 5 = 0;
@@ -98,6 +90,7 @@ RESET gpubtree.enable_device;
 
 -- what is not finite: in a range of its own, and in the sum of all that it is in
 INSERT INTO flows (k, f, g) VALUES (10000, 'NaN', 0.25), (10001, 'Infinity', 0.25), (10002, '-Infinity', NULL), (10003, NULL, NULL);
+\set ECHO all
 SELECT at, sum(f), sum(g), avg(f) FROM generate_series(9999, 10004) at
 	CROSS JOIN LATERAL (SELECT sum(f), sum(g), avg(f) FROM flows WHERE k = at) x(f, g, a) GROUP BY at ORDER BY at;
 SELECT compare('SELECT lo, (SELECT sum(f)::text FROM flows WHERE k BETWEEN 9900 + lo AND 10002) FROM spans');
@@ -110,4 +103,4 @@ SELECT sum(f) FROM flows WHERE k IN (10004, 10006);
 
 DROP VIEW every_node;
 DROP TABLE wanted, spans, flows;
-DROP FUNCTION node_of, answer, plain_answer, compare;
+DROP FUNCTION node, answer, plain_answer, compare;

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- work_mem times hash_mem_multiplier is what a node may take, not what it takes: memory grows with what there is to keep.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -15,16 +15,8 @@ CREATE TABLE wish (id integer, k bigint);
 INSERT INTO wish SELECT i, i * 7 % 11000 FROM generate_series(1, 3000) i;
 VACUUM ANALYZE item, wish;
 
-CREATE FUNCTION nodes(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	result text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		result := coalesce(result, substring(line FROM 'Gpubtree\w+'));
-	END LOOP;
-	RETURN result;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/node.sql
 -- Rows that a query returns, and whether all contexts together stay below 60 MB where it has returned the first and where it has returned the last
 CREATE FUNCTION memory(query text) RETURNS TABLE (node text, n_rows integer, little boolean) LANGUAGE plpgsql AS $$
 DECLARE
@@ -33,7 +25,7 @@ DECLARE
 	ended boolean;
 	most numeric := 0;
 BEGIN
-	node := nodes(query);
+	node := node(query);
 	n_rows := 0;
 	OPEN c FOR EXECUTE query;
 	LOOP
@@ -95,9 +87,9 @@ BEGIN
 	PERFORM set_config('work_mem', memory, true), set_config('hash_mem_multiplier', multiplier, true), set_config('gpubtree.batch_setup_cost', cost, true);
 	EXECUTE 'INSERT INTO listed SELECT $1, $2, count(*), sum(id::int8 * v) FROM (SELECT w.id, i.v FROM (SELECT id, k FROM wish, generate_series(1, 20)) w JOIN item i ON i.k = w.k OFFSET 0) q' USING memory, cost;
 END $$;
-SELECT nodes('SELECT w.id, i.v FROM (SELECT id, k FROM wish, generate_series(1, 20)) w JOIN item i ON i.k = w.k OFFSET 0');
+SELECT node('SELECT w.id, i.v FROM (SELECT id, k FROM wish, generate_series(1, 20)) w JOIN item i ON i.k = w.k OFFSET 0');
 SELECT FROM (VALUES ('64kB', '1'), ('1MB', '1'), ('2147483647kB', '1000')) m (memory, multiplier), (VALUES ('0'), ('1000000')) c (cost), LATERAL list_with(memory, multiplier, cost);
 SELECT count(DISTINCT (n, sum)) AS different, min(n) AS n FROM listed;
 
 DROP TABLE item, wish, listed;
-DROP FUNCTION nodes, memory, all_queries, report, list_with;
+DROP FUNCTION node, memory, all_queries, report, list_with;

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- corr(), covar_pop() and covar_samp(), and the aggregates regr_*: of pairs of float8 whose values
 -- and products an index sums up exactly.  Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA moments;
 SET search_path = moments, public;
@@ -166,6 +166,7 @@ SELECT compare('SELECT regr_sxx(y, x * 1e150) FROM far WHERE k < 9');
 SELECT compare('SELECT covar_pop(tiny * 1e-50, tiny * 1e-50) FROM far WHERE k < 9');
 SELECT compare('SELECT regr_avgx(1, x * 1e150) FROM far WHERE k < 9');
 
+\set ECHO none
 -- One of several executions leaves its rows to the plan below, and EXPLAIN says so.
 CREATE TABLE again AS
 SELECT i::int8 AS k, i % 4 AS g, (CASE i % 4 WHEN 1 THEN 1e-300 * i ELSE i END)::float8 AS f
@@ -177,6 +178,7 @@ SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
+\set ECHO all
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
 SELECT o, q.* FROM generate_series(0, 2) o,
 	LATERAL (SELECT stddev(f), sum(f), count(DISTINCT k % 3) FROM again WHERE g = o) q;

@@ -1,8 +1,8 @@
+\set ECHO none
 -- Exact sums of float8 in groups: narrow ones, and wide ones where a value asks for these.
 \pset format unaligned
 \pset tuples_only on
 \set VERBOSITY terse
-\set ECHO none
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 CREATE TABLE narrow (k int, g int, v float8, w float8);
@@ -72,10 +72,10 @@ SET gpubtree.enabled = off;
 SELECT * FROM moments() WHERE g = 2;
 RESET gpubtree.enabled;
 
+\set ECHO none
 -- The node begins with wide sums the next time.  Grouping sets add up what has either form.
 UPDATE narrow SET v = 1e100 WHERE k = 19000;
 UPDATE narrow SET v = 1e-300 WHERE k = 2;
-\set ECHO none
 CREATE FUNCTION widened(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;

@@ -1,9 +1,12 @@
+\set ECHO none
 -- Columns declared NOT NULL: counting them is counting rows, and IS NOT NULL is no condition, though
 -- the index lacks them; until the declaration is dropped.
 
 \pset format unaligned
 \pset tuples_only on
+\set ECHO all
 CREATE EXTENSION IF NOT EXISTS gpubtree;
+\set ECHO none
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
@@ -15,6 +18,7 @@ CREATE TABLE declared (id int PRIMARY KEY, k int, v int, n int);
 INSERT INTO declared SELECT i, i % 100, i % 7, nullif(i % 5, 0) FROM generate_series(1, 1000) i;
 CREATE INDEX declared_k ON declared USING gpubtree (k) INCLUDE (v);
 VACUUM ANALYZE declared;
+\set ECHO all
 
 EXPLAIN (COSTS OFF) SELECT count(id), sum(v) FROM declared WHERE k < 50 AND id IS NOT NULL;
 SELECT count(id), sum(v) FROM declared WHERE k < 50 AND id IS NOT NULL;
@@ -56,6 +60,7 @@ EXPLAIN (COSTS OFF) SELECT count(n) FROM declared WHERE k < 50;
 SELECT count(DISTINCT id) FROM declared WHERE k < 50;
 SET gpubtree.explain_decisions = off;
 SELECT count(d.id), count(*) FROM (VALUES (1), (2), (1000)) o(k) LEFT JOIN declared d ON d.k = o.k;
+\set ECHO none
 SET gpubtree.batch_setup_cost = 0;
 CREATE TABLE ranged (id int NOT NULL, k int, v int);
 INSERT INTO ranged SELECT i, i % 10000, i % 7 FROM generate_series(1, 50000) i;
@@ -65,6 +70,7 @@ CREATE TABLE outer_rows (lo int PRIMARY KEY);
 INSERT INTO outer_rows SELECT i * 70 FROM generate_series(1, 200) i;
 ANALYZE outer_rows;
 SET enable_indexscan = on;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT lo, sum(v + 1), count(id), count(*) FROM outer_rows
 	LEFT JOIN ranged ON k >= lo AND k < lo + 5 GROUP BY lo;
 SET enable_indexscan = off;
@@ -75,6 +81,7 @@ SELECT sum(v), count(DISTINCT v), count(DISTINCT id), percentile_disc(0.5) WITHI
 DROP TABLE outer_rows, ranged;
 SET gpubtree.explain_decisions = on;
 
+\set ECHO none
 -- What is NOT NULL, but not valid (since 18), says nothing of rows that are there already.
 CREATE TABLE older (id int, k int, v int);
 INSERT INTO older SELECT nullif(i % 4, 0), nullif(i % 100, 0), i % 7 FROM generate_series(1, 1000) i;
@@ -88,6 +95,7 @@ END $$;
 VACUUM ANALYZE older;
 SET gpubtree.explain_decisions = off;
 SET enable_seqscan = on;
+\set ECHO all
 SELECT count(id), count(*) FROM older WHERE k < 50;
 SELECT count(*) FROM older WHERE k < 50 AND id IS NOT NULL;
 SELECT count(k), count(*), percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM older;

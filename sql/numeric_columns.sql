@@ -1,9 +1,9 @@
+\set ECHO none
 --
 -- Columns of type numeric(p, s), as key and as INCLUDE column, against core's B-tree
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET timezone = 'UTC';
 SET enable_bitmapscan = off;
 
@@ -30,30 +30,12 @@ INSERT INTO g SELECT id + 10000, k, v, w, x, y, z FROM g WHERE id % 5 < 2;
 \set ECHO all
 
 SELECT gpubtree_check('g_k', true);
+\set ECHO none
 VACUUM ANALYZE b;
 VACUUM ANALYZE g;
 
-\set ECHO none
--- All rows of a query as one text, as text and as the type sends it, of both tables; is it one?
-CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(string_agg(x, '';'' ORDER BY x), '''')
-		FROM (SELECT q::text || record_send(q)::text AS x FROM (%s) q) y', query) INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	core text;
-	ours text;
-BEGIN
-	core := rows_of(replace(query, '$t', 'b'));
-	ours := rows_of(replace(query, '$t', 'g'));
-	RETURN CASE WHEN core = ours THEN split_part(core, ' ', 1) || ' rows, the same'
-		ELSE E'\ncore: ' || left(core, 300) || E'\nours: ' || left(ours, 300) END;
-END $$;
-\set ECHO all
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/same_tables.sql
 
 -- Conditions on the key: constants with more digits than the key, beyond its values, special ones
 CREATE TABLE conditions (c text);
@@ -69,8 +51,10 @@ INSERT INTO conditions VALUES
 	('k = ANY (''{}'')'), ('k = 3'), ('k = 3::bigint'), ('k BETWEEN 1 AND 5::smallint'),
 	('k IS NULL'), ('k IS NOT NULL'), ('true'), ('k = 12.50000'), ('k BETWEEN 10 AND 5');
 SET enable_seqscan = off;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT id, k, v, w, x, y, z FROM g WHERE k > 12.345;
 SELECT c, same(format('SELECT id, k, v, w, x, y, z FROM $t WHERE %s', c)) FROM conditions;
+\set ECHO none
 SET enable_indexonlyscan = off;
 SELECT c, same(format('SELECT * FROM $t WHERE %s', c)) FROM conditions
 	WHERE same(format('SELECT * FROM $t WHERE %s', c)) NOT LIKE '%same';
@@ -81,6 +65,7 @@ SELECT c, same(format('SELECT * FROM $t WHERE %s', c)) FROM conditions
 	WHERE same(format('SELECT * FROM $t WHERE %s', c)) NOT LIKE '%same';
 RESET enable_indexscan;
 SET enable_bitmapscan = off;
+\set ECHO all
 
 -- In order, both ways, and with NULLS FIRST
 SELECT k, v FROM g WHERE k > 62 AND k < 63 ORDER BY k;
@@ -106,6 +91,7 @@ SELECT same('SELECT o.y, count(*), sum(i.k), avg(i.k), min(i.k), max(i.k) FROM b
 
 -- ---- ALTER TABLE ----
 
+\set ECHO none
 -- More digits before the point: the file stays, and so do its values.
 CREATE TABLE a (id int, k numeric(6, 2), v numeric(6, 2));
 INSERT INTO a SELECT n, n / 4.0, CASE WHEN n % 3 = 0 THEN 'NaN' ELSE -n / 4.0 END
@@ -115,6 +101,7 @@ CREATE FUNCTION file_of(index regclass) RETURNS oid LANGUAGE sql AS
 	'SELECT pg_relation_filenode(index)::oid';
 SELECT file_of('a_k') AS file \gset
 ALTER TABLE a ALTER k TYPE numeric(10, 2);
+\set ECHO all
 SELECT file_of('a_k') = :file AS stays;
 INSERT INTO a VALUES (0, 12345678.12, 1.5);
 SELECT k, v FROM a WHERE k > 249.2;
@@ -159,6 +146,7 @@ SELECT sum(CASE WHEN d > 1995 THEN d WHEN d > 3 THEN w ELSE d END) FROM c WHERE 
 DROP TABLE c;
 RESET enable_seqscan;
 
+\set ECHO none
 -- ---- what can be indexed ----
 
 CREATE DOMAIN price AS numeric(5, 3);
@@ -169,6 +157,7 @@ CREATE TABLE d (k positive, v price, w anything, n numeric, t numeric(40, 3), f 
 CREATE INDEX d_k ON d USING gpubtree (k) INCLUDE (v);
 INSERT INTO d (k, v, l, m, o, n) VALUES (1.2345, 2.5, -999999999999999999, 0.000000000000000099,
 	999999999e9, 1.25);
+\set ECHO all
 CREATE INDEX ON d USING gpubtree (w);
 CREATE INDEX ON d USING gpubtree (k) INCLUDE (w);
 CREATE INDEX ON d USING gpubtree (n);

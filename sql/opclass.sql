@@ -1,3 +1,4 @@
+\set ECHO none
 --
 -- Operator families: complete as btree's, and valid
 --
@@ -5,6 +6,7 @@
 -- amvalidate of every class
 \pset format unaligned
 \pset tuples_only on
+\set ECHO all
 SELECT opcname, amvalidate(c.oid) AS valid, opcdefault
 FROM pg_opclass c
 	JOIN pg_am a ON a.oid = opcmethod
@@ -19,6 +21,7 @@ FROM pg_am a,
 		'can_include']) p
 WHERE amname = 'gpubtree';
 
+\set ECHO none
 -- members of each family, ours beside btree's of the same name
 CREATE TEMP VIEW operators AS
 SELECT amname, opfname, amoplefttype, amoprighttype, amopstrategy, amoppurpose, amopopr
@@ -31,6 +34,7 @@ FROM pg_amproc
 	JOIN pg_opfamily f ON f.oid = amprocfamily
 	JOIN pg_am a ON a.oid = opfmethod
 WHERE amprocnum = 1;
+\set ECHO all
 
 SELECT opfname,
 	(SELECT count(*) FROM operators o
@@ -42,6 +46,7 @@ FROM pg_opfamily f
 WHERE amname = 'gpubtree'
 ORDER BY opfname;
 
+\set ECHO none
 -- missing: what btree has and we have not; surplus: the reverse.  No rows.
 SELECT 'missing' AS what, opfname, amoplefttype::regtype, amoprighttype::regtype,
 	amopstrategy, amopopr::regoperator
@@ -101,10 +106,12 @@ ALTER EXTENSION gpubtree SET SCHEMA elsewhere;
 CREATE TABLE t AS SELECT i AS k FROM generate_series(1, 100) i;
 CREATE INDEX t_k ON t USING gpubtree (k elsewhere.int4_ops);
 CREATE INDEX t_default ON t USING gpubtree (k);
+\set ECHO all
 SELECT elsewhere.gpubtree_check('t_k', true), elsewhere.gpubtree_check('t_default', true);
 SELECT count(*) >= 0 AS mirrors FROM elsewhere.gpubtree_mirrors;
 SET search_path = '';
 SELECT count(*) FROM public.t WHERE k BETWEEN 10 AND 20;
+\set ECHO none
 RESET search_path;
 ALTER EXTENSION gpubtree SET SCHEMA public;
 DROP SCHEMA elsewhere;
@@ -119,6 +126,7 @@ CREATE OPERATOR CLASS lame_ops FOR TYPE int4 USING gpubtree FAMILY lame_ops AS
 	OPERATOR 5 >;
 ALTER OPERATOR FAMILY lame_ops USING gpubtree ADD
 	OPERATOR 1 < (int4, int8);
+\set ECHO all
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'lame_ops';
 -- a member of one type is the class's, which cannot do without it; one of two types is the family's
 ALTER OPERATOR FAMILY lame_ops USING gpubtree ADD

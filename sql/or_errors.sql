@@ -1,9 +1,9 @@
+\set ECHO none
 --
 -- What an OR's arms raise: no query fails for a value that PostgreSQL's own plan does not come to
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;
@@ -36,7 +36,6 @@ CREATE FUNCTION plain(query text) RETURNS text LANGUAGE sql
 AS $$
 	SELECT answer(query)
 $$;
-\set ECHO all
 
 -- no row comes to the OR; the first arm has every row; a test stands before the value in its arm
 SELECT query, CASE WHEN ours(query) = plain(query) THEN 'equal' ELSE ours(query) || ', should be ' || plain(query) END
@@ -54,6 +53,7 @@ FROM unnest('{10 / (SELECT x FROM zero),(SELECT 10 / x FROM zero)}'::text[]) val
 	replace(template, 'VALUE', value) query
 -- a filter's subquery is evaluated ahead of rows
 WHERE value NOT LIKE '(SELECT 10%' OR template NOT LIKE '%(b = VALUE OR%';
+\set ECHO all
 -- an error that PostgreSQL raises, too
 SELECT ours('SELECT count(*) FROM points WHERE a = 3 AND (b = 10 / (SELECT x FROM zero) OR b > 7)');
 SELECT ours('SELECT count(*) FROM points_b WHERE b = (SELECT 10 / x FROM zero) OR b > 7');

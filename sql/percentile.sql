@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- percentile_disc of many fractions: the entries are read a few times, however many fractions there are.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
@@ -23,40 +23,15 @@ VACUUM ANALYZE wide, narrow, mixed;
 UPDATE mixed SET k = k + 1 WHERE v % 5 = 0;
 DELETE FROM mixed WHERE v BETWEEN 12000 AND 14000;
 
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line LIKE '%GpubtreePercentile%' THEN
-			RETURN true;
-		END IF;
-	END LOOP;
-	RETURN false;
-END $$;
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT md5(q::text) FROM (%s) q', query) INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE plpgsql SET gpubtree.enable_percentile = off AS $$
-BEGIN
-	RETURN answer(query);
-END $$;
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE sql AS $$
-	SELECT CASE WHEN NOT is_ours(query) THEN 'ordinary plan'
-		WHEN answer(query) IS DISTINCT FROM plain_answer(query) THEN 'different'
-		ELSE 'equal' END
-$$;
+SET compare.node = 'GpubtreePercentile';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare_rows.sql
 
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.setup_cost = 0;
-\set ECHO all
 
 SELECT source, fractions, direction, compare(format('SELECT percentile_disc(%s) WITHIN GROUP (ORDER BY k %s) FROM %s', fractions, direction, source))
 FROM unnest(ARRAY['wide', 'narrow WHERE k IS NOT NULL', 'mixed', 'wide WHERE k BETWEEN 1000 AND 500000', 'wide WHERE k < 0']) source,
@@ -64,6 +39,7 @@ FROM unnest(ARRAY['wide', 'narrow WHERE k IS NOT NULL', 'mixed', 'wide WHERE k B
 		'ARRAY(SELECT CASE WHEN i % 3 > 0 THEN (i * 7919 % 1000) / 1000.0 END FROM generate_series(1, 2000) i)']) fractions,
 	unnest(ARRAY['', 'DESC']) direction
 ORDER BY source COLLATE "C", fractions COLLATE "C", direction COLLATE "C";
+\set ECHO all
 -- all percentiles of a query are found together
 SELECT compare('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), percentile_disc(ARRAY[[0.1, NULL], [1, 0]]) WITHIN GROUP (ORDER BY k DESC),
 	percentile_disc(NULL::float8) WITHIN GROUP (ORDER BY k), percentile_disc(''{}''::float8[]) WITHIN GROUP (ORDER BY k),
@@ -93,4 +69,4 @@ SELECT fractions, w.few_scans, w.reads <= 4 AS few_reads FROM unnest(ARRAY[1, 30
 SELECT fractions, w.few_scans, w.reads <= 4 AS few_reads FROM unnest(ARRAY[1, 30, 1000, 20000]) fractions, work(fractions, 'mixed', 'mixed_k') w;
 
 DROP TABLE wide, narrow, mixed;
-DROP FUNCTION is_ours, answer, plain_answer, compare, work;
+DROP FUNCTION plan, is_ours, answer, plain_answer, compare, work;

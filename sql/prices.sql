@@ -1,24 +1,16 @@
+\set ECHO none
 --
 -- Which plan is chosen by its price, where the choice is clear: over rows that VACUUM has not seen, each of which a node must
 -- visit in the table, and after VACUUM.  Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line LIKE '%Gpubtree%' THEN
-			RETURN true;
-		END IF;
-	END LOOP;
-	RETURN false;
-END $$;
+SET compare.node = 'Gpubtree';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/plan.sql
 CREATE FUNCTION choices(OUT query text, OUT in_order boolean, OUT at_random boolean) RETURNS SETOF record
 LANGUAGE sql AS $$
 	SELECT query, is_ours(format(query, 'in_order')), is_ours(format(query, 'at_random')) FROM unnest(ARRAY[
@@ -44,7 +36,6 @@ SELECT is_ours('SELECT k FROM in_order ORDER BY k OFFSET 50000 LIMIT 10');
 VACUUM in_order, at_random;
 SELECT * FROM choices();
 SELECT is_ours('SELECT k FROM in_order ORDER BY k OFFSET 50000 LIMIT 10');
-
 
 -- groups of expressions: what statistics say of the column below tells whether they fit into memory
 SET work_mem = '256kB';
@@ -80,6 +71,7 @@ SELECT is_ours('SELECT * FROM fetched WHERE k = 500'),
 	is_ours('SELECT * FROM fetched WHERE k BETWEEN 500 AND 514 AND v > 40'),
 	is_ours('SELECT * FROM fetched WHERE k BETWEEN 500 AND 999 AND v = 5');
 
+\set ECHO none
 -- the first rows in an order that the index has: core's scan comes to them first, however many are expected; a key of the
 -- order that has one value is none
 CREATE TABLE tenants AS SELECT k % 300 AS a, k AS b, v, 'name ' || k AS name FROM at_random;
@@ -89,6 +81,7 @@ SET enable_bitmapscan = off;
 SET enable_seqscan = off;
 SET plan_cache_mode = force_generic_plan;
 PREPARE first_rows AS SELECT * FROM tenants WHERE a = $1 AND b >= $2 ORDER BY a, b LIMIT 200;
+\set ECHO all
 EXPLAIN (COSTS OFF) EXECUTE first_rows (5, 0);
 DEALLOCATE first_rows;
 RESET plan_cache_mode;
@@ -119,10 +112,10 @@ BEGIN
 		END IF;
 	END LOOP;
 END $$;
-\set ECHO all
 SET enable_indexscan = off;
 SET enable_bitmapscan = off;
 SET enable_seqscan = off;
+\set ECHO all
 SELECT matches('SELECT * FROM unseen WHERE k BETWEEN 500 AND 19999 ORDER BY v LIMIT 10'),
 	(SELECT count(*) FROM unseen WHERE k BETWEEN 500 AND 19999 AND v = 0);
 RESET enable_indexscan;
@@ -170,4 +163,4 @@ RESET enable_hashjoin;
 RESET enable_mergejoin;
 
 DROP TABLE in_order, at_random, apart, hosts, fetched, tenants, unseen, named, few;
-DROP FUNCTION choices, is_ours, matches;
+DROP FUNCTION choices, plan, is_ours, matches;

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- GpubtreeAggregate with programs: filters, expressions, FILTER, groups, HAVING, several ranges of
 -- the key, and the ordinary plan as a child
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA programs;
 SET search_path = programs, public;
@@ -23,7 +23,6 @@ INSERT INTO event
 	FROM generate_series(1, 6000) n;
 CREATE INDEX event_k ON event USING gpubtree (k) INCLUDE (s, i, b, f, d, t, z);
 VACUUM ANALYZE event;
-\set ECHO all
 
 --
 -- Filters
@@ -39,6 +38,7 @@ SELECT "where", compare('SELECT count(*), count(k), sum(i), min(b), max(f) FROM 
 	'd = ''2024-03-01''', 'd + 5 > ''2024-10-20''', 'd - date ''2024-01-01'' < 4', 'd < t', 't >= ''2024-05-01 10:00''',
 	'date_trunc(''month'', t) = ''2024-05-01''', 't + interval ''1 day'' < ''2024-01-05''', 't::date = ''2024-05-01''', 'z < timestamptz ''2024-01-05''',
 	'k > 5 AND i = 7', 'k BETWEEN 100 AND 4000 AND i = 7', 'k IS NULL AND i > 5', 'k % 100 = 7', 'k = i', 'k <> 5', 'k IN (1, 2, 700, 50, 9999) AND i > 2']) "where";
+\set ECHO all
 
 -- nothing to be found
 SELECT compare('SELECT count(*), sum(i), avg(f), min(d) FROM event WHERE i > 1000');
@@ -228,12 +228,14 @@ RESET gpubtree.setup_cost;
 RESET gpubtree.explain_decisions;
 SET client_min_messages = warning;
 
+\set ECHO none
 CREATE ROLE programs_reader;
 GRANT USAGE ON SCHEMA programs TO programs_reader;
 GRANT SELECT ON event TO programs_reader;
 BEGIN;
 REVOKE EXECUTE ON FUNCTION int4pl(int, int) FROM public;
 SET ROLE programs_reader;
+\set ECHO all
 SELECT answer('SELECT sum(i) FROM event WHERE s = 5') AS allowed, answer('SELECT sum(i + 1) FROM event') AS forbidden,
 	answer('SELECT sum(s) FROM event WHERE i + 1 > 5') AS filter, answer('SELECT i + 1, count(*) FROM event GROUP BY 1') AS grouped;
 ROLLBACK;

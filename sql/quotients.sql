@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Sums and averages of integers that are divided by a constant numeric: the same value, with the
 -- same digits behind the point.  Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;
@@ -21,33 +21,8 @@ INSERT INTO amount VALUES (4001, 300, NULL, NULL, NULL), (4002, 301, 0, NULL, 0)
 CREATE INDEX amount_k ON amount USING gpubtree (k) INCLUDE (g, s, i, b);
 VACUUM ANALYZE amount;
 
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(r, '';'' ORDER BY r COLLATE "C")), ''-'') FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS $$
-	SELECT answer(query)
-$$;
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text := answer(query);
-	plain text := plain_answer(query);
-	line text;
-	node text;
-	gave_up text := '';
-BEGIN
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	END IF;
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		node := coalesce(node, substring(line FROM 'Gpubtree\w+'));
-		gave_up := gave_up || coalesce(', gave up: ' || substring(line FROM 'Gave Up: (.*)'), '');
-	END LOOP;
-	RETURN coalesce(node, 'ordinary plan') || ', equal' || gave_up;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare_nodes.sql
 \set ECHO all
 
 SELECT g, sum(i / 100.0), avg(i / 100.0), sum(b / 8) FROM amount WHERE g IN (100, 101, 102, 200, 201, 300, 301) GROUP BY g ORDER BY g;

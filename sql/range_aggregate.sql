@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Aggregates over each of many ranges: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 -- groups come sorted here; join_programs.sql has them hashed
@@ -27,45 +27,17 @@ INSERT INTO shifts SELECT 5 + n, timestamptz '2024-03-01 00:00+00' + n * interva
 	FROM generate_series(1, 300) n;
 VACUUM ANALYZE readings;
 VACUUM ANALYZE shifts;
-\set ECHO all
 
 -- The tables are small: price core's joins out, so that ours is used wherever it can be.
-SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,gpubtree.enable_batchjoin}'::text[]) name;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop,gpubtree.enable_batchjoin}'::text[]) name \g /dev/null
 
-\set ECHO none
-CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-BEGIN
-	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
-END $$;
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE sql AS $$
-	SELECT bool_or(line LIKE '%GpubtreeRangeAggregate%') FROM plan(query) line
-$$;
--- Rows as one text, and the same from core's plans
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || coalesce(md5(string_agg(q::text, '';'' ORDER BY q::text)), ''-'') FROM (%s) q', query)
-		INTO result;
-	RETURN result;
-END $$;
-CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
-	SET gpubtree.enable_rangeaggregate = off SET enable_hashjoin = on SET enable_nestloop = on
-AS $$
-	SELECT answer(query)
-$$;
-CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	ours text := answer(query);
-	plain text := plain_answer(query);
-BEGIN
-	IF ours IS DISTINCT FROM plain THEN
-		RETURN format('%s: %s, should be %s', query, ours, plain);
-	ELSIF NOT is_ours(query) THEN
-		RETURN 'ordinary plan: ' || query;
-	END IF;
-	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
-END $$;
+SET compare.node = 'GpubtreeRangeAggregate';
+SET compare.order_by = ' ORDER BY q::text';
+SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks|Memory';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/compare_rows.sql
+\i :abs_srcdir/sql/common/counts.sql
+ALTER FUNCTION plain_answer SET enable_hashjoin = on SET enable_nestloop = on;
 \set ECHO all
 
 --
@@ -79,20 +51,9 @@ EXPLAIN (COSTS OFF, VERBOSE) SELECT s.begins, count(*) FROM shifts s JOIN readin
 CREATE INDEX shifts_crew ON shifts (crew, place);
 SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT s.crew, count(r.at) FROM shifts s JOIN readings r ON r.at > s.begins GROUP BY s.crew;
+\set ECHO none
 RESET enable_sort;
 DROP INDEX shifts_crew;
-\set ECHO none
--- what is counted; the engine depends on the device, the leaves on the page layout
-CREATE FUNCTION counts(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		IF line !~ 'Engine|Leaves|Fallbacks|Blocks|Memory' THEN
-			RETURN NEXT line;
-		END IF;
-	END LOOP;
-END $$;
 \set ECHO all
 SELECT * FROM counts('SELECT s.id, count(*), sum(r.value) FROM shifts s JOIN readings r ON r.at >= s.begins AND r.at < s.ends GROUP BY s.id HAVING sum(r.value) > 3000');
 SELECT * FROM counts('SELECT s.place, count(*) FROM shifts s LEFT JOIN readings r ON r.at = s.begins GROUP BY s.place');
@@ -145,6 +106,7 @@ SELECT compare(query) FROM unnest(ARRAY[
 	'SELECT o, x.* FROM generate_series(0, 3) o CROSS JOIN LATERAL (SELECT s.place, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins AND r.at < s.ends + o * interval ''1 hour'' WHERE s.crew = o GROUP BY s.place) x'
 ]) query;
 
+\set ECHO none
 -- groups that go on over many batches, and values of the first row that are not passed by value
 SET work_mem = '64kB';
 CREATE TABLE slots (id integer, name text, lo integer, hi bigint);
@@ -154,6 +116,7 @@ INSERT INTO numbers SELECT n, n % 10 FROM generate_series(1, 20000) n;
 CREATE INDEX numbers_k ON numbers USING gpubtree (k DESC) INCLUDE (v);
 VACUUM ANALYZE numbers;
 VACUUM ANALYZE slots;
+\set ECHO all
 SELECT s.name, count(*), sum(n.v) FROM slots s JOIN numbers n ON n.k BETWEEN s.lo AND s.hi GROUP BY s.name;
 SELECT compare(query) FROM unnest(ARRAY[
 	'SELECT s.name, count(*), sum(n.v), max(n.k) FROM slots s JOIN numbers n ON n.k BETWEEN s.lo AND s.hi GROUP BY s.name',
@@ -216,11 +179,12 @@ SELECT s.name, count(*) FROM slots s JOIN numbers n ON n.k >= s.lo AND n.k < s.h
 RESET ROLE;
 ALTER TABLE numbers DISABLE ROW LEVEL SECURITY;
 
+\set ECHO none
 --
 -- What is left to ordinary plans, whose answers are compared where a join of every row with every
 -- other has fewer rows
 --
-CREATE TABLE few_shifts AS SELECT * FROM shifts WHERE id <= 25;
+CREATE TABLE few_shifts AS SELECT * FROM shifts WHERE id <= 10;
 SELECT query FROM unnest(ARRAY[
 	-- grouped by, or computed from, the table itself
 	'SELECT r.value, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins GROUP BY r.value',
@@ -246,6 +210,7 @@ SELECT query FROM unnest(ARRAY[
 	'SELECT s.crew, s.place, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins GROUP BY CUBE (s.crew, s.place)'
 ]) query WHERE is_ours(query) OR compare(replace(query, 'shifts', 'few_shifts')) NOT LIKE 'ordinary plan%';
 SET gpubtree.enable_rangeaggregate = off;
+\set ECHO all
 SELECT is_ours('SELECT s.id, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins GROUP BY s.id');
 RESET gpubtree.enable_rangeaggregate;
 

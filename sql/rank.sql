@@ -1,9 +1,9 @@
+\set ECHO none
 --
 -- Ranks: ORDER BY with OFFSET starts at a key found by counting.  Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 -- The tables are small: ours is used wherever it can be.
@@ -75,41 +75,41 @@ EXECUTE few(NULL, 5);
 EXECUTE few(-9223372036854775808, 18331);
 DEALLOCATE few;
 RESET plan_cache_mode;
--- equal keys are sorted by other columns: some sixty rows of most keys, 5,000 of one
+-- equal keys are sorted by other columns: some sixty rows of most keys, 2,000 of one
 EXPLAIN (COSTS OFF) SELECT k, name FROM scores ORDER BY k, name DESC OFFSET 9000 LIMIT 3;
 EXPLAIN (COSTS OFF) SELECT v FROM scores WHERE k > 100 ORDER BY k DESC, v OFFSET 9000 LIMIT 3;
 CREATE TABLE ties (k integer NOT NULL, id integer, v integer, w float8);
-INSERT INTO ties SELECT n % 1000 / 3 * 7, (n::bigint * 7919 % 20011)::integer, n % 5, nullif(n % 7, 3) FROM generate_series(1, 20000) n;
-INSERT INTO ties SELECT 3000, n, n, n FROM generate_series(5000, 1, -1) n;
+INSERT INTO ties SELECT n % 400 / 3 * 7, n * 7919 % 8009, n % 5, nullif(n % 7, 3) FROM generate_series(1, 8000) n;
+INSERT INTO ties SELECT 3000, n, n, n FROM generate_series(2000, 1, -1) n;
 CREATE INDEX ties_k ON ties USING gpubtree (k) INCLUDE (id);
 VACUUM ANALYZE ties;
 DELETE FROM ties WHERE id % 17 = 3;
 -- half of all combinations, in which each choice from all the lists but one occurs
 SELECT compare(format('SELECT %s FROM ties WHERE %s ORDER BY k %s, id %s OFFSET %s LIMIT %s', columns, condition, direction, other, n, m))
 FROM unnest('{"k, id","v, w"}'::text[]) WITH ORDINALITY l1 (columns, n1),
-	unnest('{true,k >= 700,k < 3000 AND k > 10}'::text[]) WITH ORDINALITY l2 (condition, n2),
+	unnest('{true,k >= 280,k < 3000 AND k > 10}'::text[]) WITH ORDINALITY l2 (condition, n2),
 	unnest('{ASC,DESC}'::text[]) WITH ORDINALITY l3 (direction, n3),
 	unnest('{ASC,DESC NULLS LAST}'::text[]) WITH ORDINALITY l4 (other, n4),
-	unnest('{1000,6651,14001,18333,20000,23525,9223372036854775807}'::bigint[]) WITH ORDINALITY l5 (n, n5),
+	unnest('{400,2651,5601,7333,8000,9408,9223372036854775807}'::bigint[]) WITH ORDINALITY l5 (n, n5),
 	unnest('{3,70}'::text[]) WITH ORDINALITY l6 (m, n6)
 WHERE (n1 + n2 + n3 + n4 + n5 + n6) % 2 = 0
 GROUP BY 1 ORDER BY 1;
-SELECT compare('SELECT k, id FROM ties ORDER BY k, id DESC OFFSET 12000');
-SELECT compare('SELECT k, w, v, id FROM ties ORDER BY k DESC, w NULLS FIRST, v DESC, id OFFSET 7654 LIMIT 70');
-SELECT compare('SELECT ties FROM ties ORDER BY k, w DESC, id OFFSET 12345 LIMIT 7');
-SELECT compare('SELECT a, x.* FROM generate_series(0, 25000, 3000) a, LATERAL (SELECT k, id FROM ties ORDER BY k, id OFFSET a LIMIT 2) x');
-SELECT compare('SELECT a, x.* FROM generate_series(1, 3) a LEFT JOIN (SELECT k, id FROM ties ORDER BY k, id OFFSET 9000 LIMIT 2) x ON id > a');
+SELECT compare('SELECT k, id FROM ties ORDER BY k, id DESC OFFSET 4800');
+SELECT compare('SELECT k, w, v, id FROM ties ORDER BY k DESC, w NULLS FIRST, v DESC, id OFFSET 3061 LIMIT 70');
+SELECT compare('SELECT ties FROM ties ORDER BY k, w DESC, id OFFSET 4938 LIMIT 7');
+SELECT compare('SELECT a, x.* FROM generate_series(0, 10000, 1200) a, LATERAL (SELECT k, id FROM ties ORDER BY k, id OFFSET a LIMIT 2) x');
+SELECT compare('SELECT a, x.* FROM generate_series(1, 3) a LEFT JOIN (SELECT k, id FROM ties ORDER BY k, id OFFSET 3600 LIMIT 2) x ON id > a');
 BEGIN;
-DECLARE c SCROLL CURSOR FOR SELECT k, id FROM ties ORDER BY k, id OFFSET 15000;
+DECLARE c SCROLL CURSOR FOR SELECT k, id FROM ties ORDER BY k, id OFFSET 6000;
 FETCH 2 FROM c;
 FETCH BACKWARD 1 FROM c;
 FETCH LAST FROM c;
 UPDATE ties SET v = 0 WHERE CURRENT OF c;
 ROLLBACK;
 SET enable_incremental_sort = off;
-SELECT is_ours('SELECT k FROM ties ORDER BY k, id OFFSET 9000 LIMIT 3');
+SELECT is_ours('SELECT k FROM ties ORDER BY k, id OFFSET 3600 LIMIT 3');
 RESET enable_incremental_sort;
-SELECT is_ours('SELECT k FROM ties ORDER BY k, id + 1 OFFSET 9000 LIMIT 3'), is_ours('SELECT k FROM ties ORDER BY id, k OFFSET 9000 LIMIT 3');
+SELECT is_ours('SELECT k FROM ties ORDER BY k, id + 1 OFFSET 3600 LIMIT 3'), is_ours('SELECT k FROM ties ORDER BY id, k OFFSET 3600 LIMIT 3');
 DROP TABLE ties;
 -- OFFSET from outside
 SELECT compare('SELECT k FROM scores ORDER BY k OFFSET (SELECT count(*) / 2 FROM scores) LIMIT 2');
@@ -173,6 +173,7 @@ FETCH RELATIVE -2 FROM c;
 CLOSE c;
 COMMIT;
 
+\set ECHO none
 --
 -- Not ours: what would be wrong, or is too little
 --
@@ -195,6 +196,7 @@ SELECT is_ours(query), query FROM unnest('{
 	SELECT s.k FROM scores s JOIN scores t USING (k) ORDER BY s.k OFFSET 9000 LIMIT 3
 }'::text[]) query;
 SET gpubtree.enable_rank = off;
+\set ECHO all
 SELECT is_ours('SELECT k FROM scores ORDER BY k OFFSET 9000 LIMIT 3');
 RESET gpubtree.enable_rank;
 -- small offsets, at the usual price, are core's
@@ -260,6 +262,7 @@ SELECT percentile_disc(ARRAY[0.5, 2]) WITHIN GROUP (ORDER BY k) FROM scores WHER
 SELECT percentile_disc(ARRAY[0.5, 2]) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 50000;
 SET gpubtree.enable_percentile = off;
 SELECT percentile_disc(1.5::float8) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5;
+\set ECHO none
 RESET gpubtree.enable_percentile;
 \set VERBOSITY default
 DEALLOCATE percentile;
@@ -280,9 +283,11 @@ SELECT is_ours(query), query FROM unnest('{
 }'::text[]) query;
 RESET gpubtree.enable_aggregate;
 SET gpubtree.enable_percentile = off;
+\set ECHO all
 SELECT is_ours('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM scores WHERE k > 5');
 RESET gpubtree.enable_percentile;
 
+\set ECHO none
 --
 -- Types, orders
 --
@@ -302,6 +307,7 @@ BEGIN
 	END LOOP;
 END $$;
 VACUUM ANALYZE orders;
+\set ECHO all
 SELECT compare(format('SELECT %s FROM orders ORDER BY %1$s %s OFFSET %s LIMIT 4', c, direction, n))
 FROM unnest('{i2,i8,d,t,z,dom}'::text[]) c, unnest('{ASC,DESC}'::text[]) direction, unnest('{500,2500,4999,5001}'::int[]) n
 GROUP BY 1 ORDER BY 1;

@@ -1,7 +1,7 @@
+\set ECHO none
 -- Who may not execute an aggregate cannot have it computed by a node that stands for it, nor planned
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE gpb_t (k bigint NOT NULL, v integer);
 INSERT INTO gpb_t SELECT i % 2000, i % 37 FROM generate_series(1, 20000) i;
 CREATE INDEX gpb_t_k ON gpb_t USING gpubtree (k) INCLUDE (v);
@@ -26,15 +26,8 @@ BEGIN
 EXCEPTION WHEN insufficient_privilege THEN
 	RETURN SQLERRM;
 END $$;
-CREATE FUNCTION node_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		IF line ~ 'Gpubtree' THEN RETURN substring(line FROM 'Gpubtree\w+'); END IF;
-	END LOOP;
-	RETURN NULL;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/node.sql
 CREATE TABLE queries (n serial, query text);
 INSERT INTO queries (query) VALUES
 	('SELECT sum(v) FROM gpb_t WHERE k > 5'),
@@ -52,7 +45,7 @@ INSERT INTO queries (query) VALUES
 GRANT SELECT ON queries TO regress_gpb_rights;
 \set ECHO all
 
-SELECT n, node_of(query) FROM queries ORDER BY n;
+SELECT n, node(query) FROM queries ORDER BY n;
 BEGIN;
 REVOKE EXECUTE ON FUNCTION sum(integer), percentile_disc(float8, anyelement) FROM PUBLIC;
 SET LOCAL ROLE regress_gpb_rights;
@@ -68,6 +61,7 @@ SET LOCAL ROLE regress_gpb_rights;
 SELECT n, attempt(query) FROM queries WHERE n > 9 ORDER BY n;
 ROLLBACK;
 
+\set ECHO none
 -- A row comparison asks for no right to what EXPLAIN shows of it, and a cached plan sees rights change
 CREATE SCHEMA gpb_s;
 GRANT USAGE ON SCHEMA gpb_s TO regress_gpb_rights;
@@ -78,6 +72,7 @@ VACUUM ANALYZE gpb_s.pages;
 GRANT SELECT ON gpb_s.pages TO regress_gpb_rights;
 SET plan_cache_mode = force_generic_plan;
 PREPARE page (integer) AS SELECT k, v FROM gpb_s.pages WHERE (k, v) > ($1, 5000) ORDER BY k, v LIMIT 2;
+\set ECHO all
 EXPLAIN (COSTS OFF) EXECUTE page (50);
 BEGIN;
 REVOKE USAGE ON SCHEMA public FROM PUBLIC;
@@ -96,5 +91,5 @@ DEALLOCATE page;
 
 DROP SCHEMA gpb_s CASCADE;
 DROP TABLE queries, gpb_t, gpb_b;
-DROP FUNCTION attempt, node_of;
+DROP FUNCTION attempt, node;
 DROP ROLE regress_gpb_rights;

@@ -1,9 +1,9 @@
+\set ECHO none
 --
 -- GpubtreeScan: rows of ranges with filters, and the first rows in an order
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA rows;
 SET search_path = rows, public;
@@ -58,10 +58,10 @@ SELECT compare(keys_query(1000));
 SELECT compare(replace(keys_query(1000), ', x', ''));
 DROP FUNCTION keys_query;
 
+\set ECHO none
 -- Of an array that is a parameter a generic plan knows nothing: core's scan of the index is planned,
 -- and an execution with 1,000 elements has the node.  Without a device that is where rows are
 -- scattered over the heap.
-\set ECHO none
 CREATE TABLE scattered AS SELECT * FROM event ORDER BY hashint4(u);
 CREATE INDEX scattered_k ON scattered USING gpubtree (k) INCLUDE (s, i);
 CREATE TABLE several AS SELECT u % 4 AS a, k::integer AS b, u, x FROM scattered WHERE k IS NOT NULL;
@@ -142,6 +142,7 @@ SELECT count(*), sum(u) FROM copied;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT plan('EXECUTE unknown(many(1500))') LIMIT 1;
 ROLLBACK;
+\set ECHO none
 -- a function's variables; rows read backward
 CREATE FUNCTION moves(keys bigint[]) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -172,6 +173,7 @@ BEGIN
 	END LOOP;
 	RETURN format('%s %s', n, total);
 END $$;
+\set ECHO all
 SELECT loops(many(100)), loops(many(1500));
 SELECT moves(many(4)), moves(many(1500)), moves(many(1500) || many(7)), moves(NULL);
 RESET plan_cache_mode;
@@ -221,6 +223,7 @@ SELECT compare('SELECT count(*) FROM (SELECT k FROM event ORDER BY s LIMIT 10) q
 SELECT compare('SELECT u FROM event WHERE b > 10 / (SELECT 1) ORDER BY i, u LIMIT 3');
 SELECT compare('SELECT u FROM event ORDER BY -i DESC NULLS LAST, u LIMIT 3');
 
+\set ECHO none
 -- Not where rows are left out after the node, or where more is needed than them
 CREATE FUNCTION is_limited(query text) RETURNS boolean LANGUAGE sql
 	SET enable_seqscan = off SET enable_indexscan = off SET enable_indexonlyscan = off SET enable_bitmapscan = off
@@ -242,6 +245,7 @@ SELECT is_limited(query), query FROM unnest(ARRAY[
 	'SELECT e.i FROM event e, event o WHERE e.k = o.k + 1 ORDER BY e.i LIMIT 3',
 	'SELECT i FROM event UNION ALL SELECT 1 ORDER BY i LIMIT 3',
 	'SELECT u FROM event ORDER BY i LIMIT 3 FOR UPDATE']) query;
+\set ECHO all
 
 -- The last row of each group
 SELECT plan('SELECT DISTINCT ON (s) s, k, i FROM event WHERE i > 10 ORDER BY s, k DESC');
@@ -255,6 +259,7 @@ SELECT compare('SELECT DISTINCT ON (s, i % 2) s, k FROM event WHERE k = ANY (ARR
 SELECT compare('SELECT DISTINCT ON (i) i, k FROM event WHERE k < 100 OR k > 3900 ORDER BY i, k DESC LIMIT 9');
 SELECT compare('SELECT DISTINCT ON (100 / i) i, k FROM event ORDER BY 100 / i, k DESC');
 SELECT compare('SELECT DISTINCT ON (s) s, k FROM event WHERE b > 10 / (SELECT 0) ORDER BY s, k DESC');
+\set ECHO none
 SELECT bool_or(line LIKE '%Last Key of Each%'), query FROM unnest(ARRAY[
 	'SELECT DISTINCT ON (s) k FROM event ORDER BY s, k',
 	'SELECT DISTINCT ON (s) k FROM event ORDER BY s, i, k',
@@ -269,6 +274,7 @@ INSERT INTO few SELECT NULLIF(n % 12, 5), n, 'text ' || n % 12 FROM generate_ser
 CREATE INDEX few_k ON few USING gpubtree (k) INCLUDE (v);
 VACUUM ANALYZE few;
 SET gpubtree.enable_aggregate = off;
+\set ECHO all
 SELECT plan('SELECT DISTINCT k FROM few WHERE k > 2', 'ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF');
 SELECT compare(query) FROM unnest(ARRAY['SELECT DISTINCT k FROM few', 'SELECT DISTINCT k FROM few WHERE k BETWEEN 3 AND 7', 'SELECT k FROM few GROUP BY k',
 	'SELECT DISTINCT k / 3, k % 2 FROM few', 'SELECT DISTINCT k FROM few WHERE k < 2 OR k > 10', 'SELECT DISTINCT k FROM few WHERE k IS NULL',
@@ -343,6 +349,7 @@ SELECT n, (SELECT string_agg(k::text, ' ' ORDER BY k) FROM (SELECT k FROM event 
 SELECT n, q.k FROM generate_series(1, 3) n, LATERAL (SELECT k FROM event WHERE k > n * 1000 AND s = n ORDER BY i, k LIMIT 2) q;
 SELECT compare('SELECT e.k, o.n FROM event e, generate_series(1, 4) o(n) WHERE e.k < 200 AND e.i > 60 AND e.k % 5 > o.n');
 
+\set ECHO none
 -- Rights, and row-level security: what might tell what it saw never runs ahead of a policy.
 CREATE ROLE rows_user;
 GRANT USAGE ON SCHEMA rows TO rows_user;
@@ -352,6 +359,7 @@ ALTER TABLE event ENABLE ROW LEVEL SECURITY;
 CREATE POLICY mine ON event TO rows_user USING (s = 3 AND x <> 'text 0');
 SET client_min_messages = notice;
 SET ROLE rows_user;
+\set ECHO all
 SELECT plan('SELECT k, i FROM event WHERE k < 100 AND i < 30 AND tell(i)');
 SELECT k, i FROM event WHERE k < 100 AND i < 30 AND tell(i);
 SELECT plan('SELECT k FROM event WHERE k < 100 AND 100 / i > 10');

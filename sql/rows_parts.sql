@@ -1,9 +1,9 @@
+\set ECHO none
 --
 -- GpubtreeScan: rows as they are wanted: below LIMIT, by cursors, and in scans that begin anew
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA rows_parts;
 SET search_path = rows_parts, public;
@@ -15,17 +15,9 @@ SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 
-CREATE FUNCTION is_ours(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN ' || query LOOP
-		IF line LIKE '%GpubtreeScan%' THEN
-			RETURN true;
-		END IF;
-	END LOOP;
-	RETURN false;
-END $$;
+SET compare.node = 'GpubtreeScan';
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/plan.sql
 
 -- What the node did for a query: "ours", and the numbers of these lines of EXPLAIN ANALYZE.
 CREATE FUNCTION done_by(query text, VARIADIC names text[]) RETURNS text LANGUAGE plpgsql AS $$
@@ -108,9 +100,9 @@ BEGIN
 	startup := plan -> 0 -> 'Plan' ->> 'Startup Cost';
 	total := plan -> 0 -> 'Plan' ->> 'Total Cost';
 END $$;
-\set ECHO all
 -- With a device all rows together may cost little more than the first one.
 SET gpubtree.enable_device = off;
+\set ECHO all
 SELECT startup < total / 10 AS early FROM costs('SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3');
 SELECT startup < total / 3 AS early FROM costs('SELECT * FROM part WHERE k > 1000 AND v % 7 = 3');
 SELECT l.total < a.total / 4 AS early FROM costs('SELECT k, v FROM part WHERE k > 1000 AND v % 7 = 3 LIMIT 30') l,
@@ -205,6 +197,7 @@ ROLLBACK;
 SELECT done_by('SELECT ctid, xmin, k FROM stamped WHERE k > 5 AND v % 10 = 3', 'Columns'),
 	done_by('SELECT tableoid, k FROM stamped WHERE k > 5 AND v % 10 = 3', 'Columns'),
 	done_by('SELECT stamped FROM stamped WHERE k > 5 AND v % 10 = 3', 'Columns');
+\set ECHO none
 BEGIN;
 UPDATE stamped SET v = v WHERE k % 7 = 0;
 ALTER TABLE stamped ADD gone integer;
@@ -217,6 +210,7 @@ BEGIN
 		|| (SELECT md5(string_agg(row_to_json(s)::text, ',' ORDER BY s.k)) FROM stamped s WHERE k > 5 AND v % 10 = 3 AND s.ctid > '(1,1)' AND s IS NOT NULL);
 END $$;
 CREATE FUNCTION core_system_columns() RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS 'SELECT system_columns()';
+\set ECHO all
 SELECT system_columns() = core_system_columns();
 SELECT s, (s).k, tableoid::regclass FROM stamped s WHERE k > 5 AND v % 10 = 3 ORDER BY k LIMIT 2;
 SELECT tableoid::regclass, k FROM stamped s WHERE k > 5 AND v % 10 = 3 ORDER BY v, k LIMIT 2;
@@ -263,10 +257,10 @@ CREATE FUNCTION core_first_rows(low integer, rows bigint, skipped bigint) RETURN
 BEGIN
 	RETURN (SELECT string_agg(k || ' ' || x, ',') FROM (SELECT k, w % 500 AS x FROM part WHERE k > low AND v % 5 <> 3 ORDER BY w % 500 DESC, k LIMIT rows OFFSET skipped) q);
 END $$;
-\set ECHO all
 SELECT n, low, rows, skipped FROM (SELECT n, 52000 + n * 7919 % 9001 AS low, nullif(n * 31 % 97, 9) * (n % 3) * (n % 3) AS rows, nullif(n * 17 % 29, 5) * (n % 2) * 7 AS skipped FROM generate_series(1, 200) n) q
 	WHERE first_rows(low, rows, skipped) IS DISTINCT FROM core_first_rows(low, rows, skipped);
 RESET plan_cache_mode;
+\set ECHO all
 
 -- Rows that are locked are core's, with what they are evaluated by anew.
 SELECT is_ours('SELECT k FROM part WHERE v % 7 = 3 FOR UPDATE'), is_ours('SELECT k FROM part WHERE v % 7 = 3 LIMIT 5 FOR KEY SHARE'),

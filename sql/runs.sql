@@ -1,3 +1,4 @@
+\set ECHO none
 -- leaves whose entries share keys: sizes beside the built-in B-tree's, what such a leaf looks like,
 -- and scans that mark, go back and turn around on it
 \pset format unaligned
@@ -12,7 +13,6 @@ CREATE TABLE sized (t10 int8, t1000 int8, n10 int4, w1000 uuid, pair1 int4, pair
 INSERT INTO sized
 	SELECT k, k / 100, k, md5((k / 100)::text)::uuid, k % 100, k / 1000
 	FROM (SELECT (random() * 5000)::int k FROM generate_series(1, 50000)) k;
-\set ECHO none
 CREATE FUNCTION make(method text, options text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE INDEX %1$s_t10 ON sized USING %1$s (t10) %2$s', method, options);
@@ -102,6 +102,7 @@ REINDEX INDEX t_k;
 SELECT count(*) FILTER (WHERE flags = '{runs}') > 0 AS has_runs FROM generate_series(1, pg_relation_size('t_k') / 8192 - 1) b, gpubtree_page_stats('t_k', b);
 DROP TABLE t;
 
+\set ECHO none
 -- a row that is late in a long run: the leaf is split in the middle of its bytes
 CREATE TABLE t (k int8) WITH (autovacuum_enabled = off);
 CREATE INDEX t_k ON t USING gpubtree (k);
@@ -111,6 +112,7 @@ VACUUM t;
 \c -
 INSERT INTO t SELECT 3 + i FROM generate_series(1, 100) i;
 INSERT INTO t SELECT 1 FROM generate_series(1, 126) i;
+\set ECHO all
 SELECT count(*) FROM t WHERE ctid < '(1,0)';
 SELECT block, entries, fill BETWEEN 48 AND 52 AS middle FROM gpubtree_tree('t_k') WHERE level = 0 ORDER BY number;
 SELECT gpubtree_check('t_k');

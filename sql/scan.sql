@@ -1,3 +1,4 @@
+\set ECHO none
 --
 -- Scans: every kind of condition and of scan, each beside a btree index on a
 -- copy of the same table.
@@ -5,7 +6,6 @@
 -- batched joins are for join.sql
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET gpubtree.enable_batchjoin = off;
 SET client_min_messages = warning;
 SET enable_seqscan = off;
@@ -161,11 +161,11 @@ BEGIN
 	END LOOP;
 	RETURN rows || ' rows';
 END $$;
-\set ECHO all
 
 SET timezone = 'UTC';
 SET enable_bitmapscan = off;
 SET enable_sort = off;
+\set ECHO all
 SELECT pair('int8', 'CASE WHEN i % 40 = 0 THEN NULL ELSE (i * 7919) % 400 END', '');
 VACUUM (ANALYZE) stock, ours;
 SELECT same_cursor('SELECT k, v AS id FROM $T ORDER BY k',
@@ -221,19 +221,19 @@ BEGIN
 	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF, FORMAT JSON) ' || query INTO plan;
 	RETURN (plan #>> '{0,Plan,Shared Hit Blocks}')::int + (plan #>> '{0,Plan,Shared Read Blocks}')::int;
 END $$;
-\set ECHO all
 CREATE TABLE killed WITH (autovacuum_enabled = off) AS SELECT i AS k, repeat('x', 500) AS filler FROM generate_series(1, 2000) i;
 CREATE INDEX ON killed USING gpubtree (k);
 DELETE FROM killed WHERE k > 100;
+\set ECHO all
 SELECT buffers('SELECT * FROM killed WHERE k > 0') > 100 AS many;
 SELECT buffers('SELECT * FROM killed WHERE k > 0') < 30 AS few;
 SELECT count(*), sum(k) FROM killed WHERE k > 0;
 
+\set ECHO none
 -- A session that looks up key after key has a copy of the root, and reads the leaf and the row alone.
 -- Where the copy is found to be old, the root is read again, and copied after some more look-ups.
 CREATE TABLE rooted WITH (autovacuum_enabled = off) AS SELECT i AS k, i AS v FROM generate_series(1, 5000) i;
 CREATE INDEX ON rooted USING gpubtree (k);
-\set ECHO none
 CREATE FUNCTION look_up(n int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
 	total bigint := 0;
@@ -253,6 +253,7 @@ SELECT buffers('SELECT v FROM rooted WHERE k = 4100') AS root_leaf_row;
 SELECT look_up(300);
 SELECT buffers('SELECT v FROM rooted WHERE k = 4100') AS leaf_row;
 
+\set ECHO none
 -- Runs of dead entries, from one to a whole leaf and more, between runs of live ones: whatever a scan
 -- leaves out of what it reads from a leaf, the rows are those of a sequential scan.
 CREATE TABLE runs WITH (autovacuum_enabled = off) AS
@@ -263,7 +264,6 @@ CREATE TABLE runs WITH (autovacuum_enabled = off) AS
 		 UNION ALL SELECT true, generate_series(1, 3)) r;
 CREATE INDEX runs_k ON runs USING gpubtree (k);
 DELETE FROM runs WHERE NOT live;
-\set ECHO none
 CREATE FUNCTION runs_seen(forward boolean, from_k bigint, to_k bigint) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
 	seen bigint[];
@@ -272,7 +272,6 @@ BEGIN
 				   from_k, to_k, CASE WHEN forward THEN 'ASC' ELSE 'DESC' END) INTO seen;
 	RETURN seen;
 END $$;
-\set ECHO all
 SET enable_seqscan = on;
 SET enable_indexscan = off;
 SET enable_bitmapscan = off;
@@ -281,6 +280,7 @@ CREATE TABLE runs_wanted AS SELECT forward, a, b, runs_seen(forward, a, b) AS se
 		(SELECT i * 211 AS a, i * 211 + w AS b FROM generate_series(0, 18) i, (VALUES (1), (40), (700), (9000)) w (w)) r;
 SET enable_seqscan = off;
 SET enable_indexscan = on;
+\set ECHO all
 -- the first pass hints the entries, the others heed it
 SELECT count(*), bool_and(seen IS NOT DISTINCT FROM runs_seen(forward, a, b)) AS same FROM runs_wanted;
 SELECT sum(dead) > 2500 AS hinted FROM gpubtree_tree('runs_k');

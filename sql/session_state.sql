@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Settings of the session count as they are when a node begins: a cursor's rows do not follow what is set later, whoever sets
 -- it, and what the session has set stays as it is.  Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
@@ -86,7 +86,6 @@ BEGIN
 	END IF;
 	RETURN 'equal, ' || split_part(ours, ' ', 1) || ' rows';
 END $$;
-\set ECHO all
 
 -- ---- the time zone ----
 
@@ -94,6 +93,7 @@ SELECT bucket, zone, compare(bucket, 'visit', 'timezone', zone)
 FROM unnest(ARRAY['date_trunc(''day'', at)', 'date_trunc(''week'', at)', 'at::date', 'date_trunc(''day'', at, ''Asia/Kolkata'')',
 	'date_bin(''2 days'', at, timestamptz ''2020-01-01 UTC'')']) bucket, unnest(ARRAY['Asia/Tokyo', 'UTC', 'XYZ+11:30']) zone
 ORDER BY zone COLLATE "C", bucket COLLATE "C";
+\set ECHO all
 SELECT compare('date_trunc(''day'', at)', 'old_visit', 'timezone', 'Asia/Tokyo');
 SELECT compare('at::date', 'old_visit', 'timezone', 'Pacific/Apia');
 SELECT compare('date_trunc(''week'', d)', 'day_visit', 'timezone', 'Asia/Tokyo');
@@ -165,13 +165,13 @@ BEGIN
 	END LOOP;
 	RETURN md5(result);
 END $$;
-\set ECHO all
 CREATE TEMP TABLE expected AS SELECT lines(false) AS md5;
+\set ECHO all
 SELECT lines(true) = md5 AS equal FROM expected;
 SHOW timezone;
+\set ECHO none
 SET timezone = 'America/New_York';
 
-\set ECHO none
 -- a loop over the query
 CREATE FUNCTION looped() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -190,9 +190,9 @@ END $$;
 SELECT looped() = md5 AS equal FROM expected;
 SET timezone = 'America/New_York';
 
+\set ECHO none
 -- ---- executed again ----
 
-\set ECHO none
 -- With no parameter changed the groups are those of the first execution, as in a hash table of groups that is read once more.
 CREATE FUNCTION turn_to(zone text) RETURNS text LANGUAGE sql VOLATILE AS $$
 	SELECT set_config('timezone', zone, false)
@@ -227,10 +227,10 @@ SELECT * FROM anew(true);
 
 -- ---- ranks ----
 
+\set ECHO none
 RESET enable_indexscan;
 RESET enable_indexonlyscan;
 
-\set ECHO none
 CREATE FUNCTION explain_lines(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
 	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;

@@ -1,9 +1,9 @@
+\set ECHO none
 --
 -- numeric(p, s) of up to 18 digits, and time with time zone, as one of several key columns
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET timezone = 'UTC';
 SET enable_seqscan = off;
 SET enable_incremental_sort = off;
@@ -62,7 +62,6 @@ CREATE FUNCTION all_same(c text) RETURNS text LANGUAGE sql AS $$
 		(9, 'SELECT sum(p * 2 - 1.5), count(*) FILTER (WHERE p * 3 > 10.25), sum(CASE WHEN p > 0 THEN p END) FROM t WHERE %s')) q (n, query)
 	) x (n, s) WHERE n = 1 OR s NOT LIKE '% rows, the same'
 $$;
-\set ECHO all
 CREATE TABLE conditions (n int GENERATED ALWAYS AS IDENTITY, c text);
 INSERT INTO conditions (c) VALUES
 	('true'), ('a = 3'), ('a = 3 AND p = 12.5'), ('a = 3 AND p = 12.505'), ('a = 3 AND p > 12.345'), ('a = 3 AND p >= 12.5'),
@@ -84,6 +83,7 @@ INSERT INTO conditions (c) VALUES
 	('s = 1000 AND r = 1.428571'), ('s IS NULL AND r = ''NaN'''), ('s IS NULL AND r = -999999999999.999999'), ('s = 1e2 AND r < 1e12'),
 	('s IN (100, 200, -9900, 250) AND r >= 999999999999.999999'), ('r = 999999999999.999999'),
 	('a = 3 AND p > 5 AND v % 3 = 1 AND p < 1000'), ('a = 3 AND p * 2 > 10.5'), ('q = 0.0002 AND abs(s) > 500 AND p <> 3.13');
+\set ECHO all
 SELECT n, c, all_same(c) FROM conditions ORDER BY n;
 SELECT same('SELECT a, p FROM t ORDER BY a, p'), same('SELECT a, p FROM t ORDER BY a DESC, p DESC'),
 	same('SELECT p, d FROM t ORDER BY p DESC, d NULLS FIRST'), same('SELECT p, d FROM t ORDER BY p, d DESC NULLS LAST'),
@@ -149,6 +149,7 @@ DEALLOCATE by_price;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT count(*), sum(p), max(p) FROM t WHERE a = 3 AND p BETWEEN 3.14159 AND 20;
 COMMIT;
+\set ECHO none
 -- on a device, if there is one
 SET gpubtree.batch_setup_cost = 0;
 SELECT n, all_same(c) FROM conditions WHERE all_same(c) NOT LIKE '% rows, the same';
@@ -158,6 +159,7 @@ INSERT INTO t SELECT id + 10000, a, p + 0.01, q, r, s, d, v FROM t WHERE id % 3 
 UPDATE t SET p = -p WHERE id % 7 = 0;
 DELETE FROM t WHERE id % 5 = 0;
 VACUUM t;
+\set ECHO all
 SELECT c, gpubtree_check(c, true) FROM unnest('{t_ap,t_pd,t_qsp,t_srd,t_pp,t_expression}'::regclass[]) c;
 SELECT n, all_same(c) FROM conditions WHERE all_same(c) NOT LIKE '% rows, the same';
 -- NULL where the column was NOT NULL: numerics have a code for it
@@ -175,6 +177,7 @@ INSERT INTO u VALUES (1, 1.5), (3, 1.5) ON CONFLICT DO NOTHING;
 SELECT * FROM u ORDER BY a, p;
 DROP TABLE o, u, conditions;
 
+\set ECHO none
 -- ---- ALTER TABLE ----
 
 -- More digits keep the index.  Its keys have room for more of them than the columns had: p for 9, q
@@ -194,6 +197,7 @@ CREATE FUNCTION look() RETURNS TABLE (c text, kept boolean, key_width int, wrong
 		same(CASE f.c WHEN 'w_pa' THEN 'SELECT count(*), sum(p), max(p), min(a) FROM w WHERE p < 900.111'
 			ELSE 'SELECT count(*), sum(p), max(p), min(q) FROM w WHERE a = 3 AND q > -1000000' END)
 	FROM files() f JOIN was ON was.c = f.c ORDER BY 1 $$;
+\set ECHO all
 SELECT * FROM look();
 ALTER TABLE w ALTER p TYPE numeric(10, 2);
 SELECT * FROM look();

@@ -1,7 +1,7 @@
+\set ECHO none
 -- Nodes that skip: conditions on later key columns, as ranges of each group of the columns before
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE sn (tenant int4, ts timestamptz, v int4, w int4, name text);
 INSERT INTO sn SELECT i % 10 * 1000, timestamptz '2024-01-01 00:00+00' + i * interval '1 minute', i, i % 7, 'n' || i % 3
 FROM generate_series(1, 100000) i;
@@ -129,6 +129,7 @@ SELECT count(*), sum(v) FROM sn WHERE ts BETWEEN '2024-02-01 00:00+00' AND '2024
 SELECT locktype FROM pg_locks WHERE mode = 'SIReadLock' AND relation = 'sn_tt'::regclass;
 COMMIT;
 
+\set ECHO none
 -- ---- columns that descend, NULLs first and last; three columns ----
 CREATE INDEX sn_down ON sn USING gpubtree (tenant DESC, ts DESC NULLS LAST) INCLUDE (v, w);
 DROP INDEX sn_tt;
@@ -137,6 +138,7 @@ INSERT INTO sn3 SELECT i % 4, nullif(i / 4 % 8, 7), nullif(i, 20005), i % 100 FR
 CREATE INDEX sn3_abc ON sn3 USING gpubtree (a, b DESC NULLS LAST, c NULLS FIRST) INCLUDE (v);
 VACUUM ANALYZE sn;
 VACUUM ANALYZE sn3;
+\set ECHO all
 SELECT sn_skips($$SELECT count(*), sum(v) FROM sn WHERE ts BETWEEN '2024-02-01 00:00+00' AND '2024-02-01 03:00+00'$$);
 SELECT sn_agrees($$SELECT tenant, count(*), sum(v) FROM sn WHERE ts BETWEEN '2024-02-01 00:00+00' AND '2024-02-01 03:00+00' GROUP BY tenant$$);
 SELECT sn_agrees('SELECT count(*), sum(v) FROM sn WHERE ts IS NULL');
@@ -175,6 +177,7 @@ SELECT line FROM sn_skips('EXECUTE q') line WHERE line ~ 'Given Up|Ranges';
 EXECUTE q;
 SELECT sn_agrees('SELECT count(*), sum(v) FROM sn_many WHERE b = 77');
 
+\set ECHO none
 -- ---- by price ----
 -- All ways are allowed at their usual price. From PostgreSQL 18 on core's own scan of the index skips, too: but of some
 -- ten thousand entries each costs it more, whatever it takes to find the groups.
@@ -184,6 +187,7 @@ RESET enable_bitmapscan;
 CREATE TABLE sn_price AS SELECT i % 4 AS tenant, i / 4 AS at, i % 100 AS v FROM generate_series(1, 200000) i;
 CREATE INDEX sn_price_ta ON sn_price USING gpubtree (tenant, at) INCLUDE (v);
 VACUUM ANALYZE sn_price;
+\set ECHO all
 SELECT sn_skips('SELECT count(*), sum(v) FROM sn_price WHERE at BETWEEN 10000 AND 19999');
 SELECT sn_agrees('SELECT count(*), sum(v) FROM sn_price WHERE at BETWEEN 10000 AND 19999');
 SELECT sn_skips('SELECT tenant, at FROM sn_price WHERE at BETWEEN 10000 AND 19999 AND v % 50 = 3');

@@ -1,9 +1,9 @@
+\set ECHO none
 --
 -- What users write for a range of the key: conditions on functions of it
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 CREATE SCHEMA spellings;
 SET search_path = spellings, public;
@@ -37,6 +37,7 @@ SELECT * FROM plan($$SELECT count(*), sum(v) FROM moment WHERE t::date = '2024-1
 SELECT * FROM plan($$SELECT date_trunc('day', t), sum(v) FROM moment WHERE date_trunc('day', t) >= '2024-10-27' GROUP BY 1$$);
 SELECT * FROM plan($$SELECT count(*) FROM moment WHERE z::date = '2024-10-27'$$);
 
+\set ECHO none
 -- Each operator with values within the data, between units, and at the ends of types
 CREATE FUNCTION differences(expression text, VARIADIC list text[]) RETURNS SETOF text LANGUAGE sql AS $$
 	SELECT r FROM (
@@ -83,6 +84,7 @@ SELECT differences('extract(year FROM z)', '2024', '2023');
 SET timezone = '<S>3<D>2,M3.2.0/0:01,M11.1.0/0:11';
 SELECT differences('z::date', $$'2024-11-02'$$, $$'2024-11-03'$$, $$'2024-10-28'$$);
 SELECT differences('date_trunc(''day'', z)', $$'2024-11-02'$$, $$'2024-11-03'$$);
+\set ECHO all
 SELECT x AS gave_up FROM unnest(ARRAY[2, 3, 4]) d, plan(format('SELECT count(*) FROM moment WHERE z::date = ''2024-11-0%s''', d), 'ANALYZE') x
 	WHERE x ~ 'Gave Up|Index Cond';
 SELECT compare(format('SELECT date_trunc(%L, z)::date AS b, count(*), min(z) FROM moment GROUP BY 1', unit)) FROM unnest(ARRAY['day', 'week', 'month', 'hour']) unit;
@@ -115,10 +117,10 @@ SELECT compare($$SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY t) FROM mome
 SELECT compare('SELECT count(*) FROM moment WHERE i / -1000 = 5');
 SELECT plain_answer('SELECT count(*) FROM moment WHERE i / 0 = 5') = answer('SELECT count(*) FROM moment WHERE i / 0 = 5');
 
-
 --
 -- Values of type numeric: fields, sums and products with a fixed scale, whole parts of quotients
 --
+\set ECHO none
 CREATE FUNCTION gave_up(query text) RETURNS text LANGUAGE sql AS $$
 	SELECT max(substr(x, 14)) FROM plan(query, 'ANALYZE, COSTS OFF') x WHERE x ~ 'Gave Up'
 $$;
@@ -131,6 +133,7 @@ INSERT INTO field VALUES (-1, '4714-11-24 BC', '4714-12-05 BC', '4714-11-24 BC',
 INSERT INTO field SELECT -10 - n, timestamp '2020-01-01' - n * interval '1 day', timestamptz '2020-01-01' + n * interval '1 day', date '2020-01-01' + n, n FROM generate_series(0, 2200, 7) n;
 CREATE INDEX field_k ON field USING gpubtree (k) INCLUDE (t, z, d, i, b);
 VACUUM ANALYZE field;
+\set ECHO all
 SELECT f, compare(format('SELECT extract(%s FROM t) AS g, count(*), sum(extract(%s FROM t)), min(extract(%s FROM t)) FROM field GROUP BY 1', f, f, f)) AS of_timestamp,
 	compare(format('SELECT date_part(%L, t) > 5, sum(date_part(%L, t)) FROM field WHERE date_part(%L, t) < 1000 GROUP BY 1', f, f, f)) ~ '^ordinary|should' AS part
 FROM unnest(ARRAY['epoch', 'hour', 'minute', 'second', 'milliseconds', 'microseconds', 'day', 'month', 'quarter', 'year', 'dow', 'isodow', 'doy', 'week', 'isoyear']) f;

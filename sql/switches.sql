@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Switches: gpubtree.enabled for all that is ours, gpubtree.enable_device for the device; and what is counted of whose answers.
 -- Nothing printed here depends on the device.
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
@@ -17,9 +17,8 @@ END $$;
 -- The tables are small: ours is used wherever it can be, and the device whenever it can be.
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
-\set ECHO all
 
-SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name \g /dev/null
 
 CREATE TABLE events (k bigint NOT NULL, v integer);
 INSERT INTO events SELECT n % 5000, n % 100 FROM generate_series(1, 10000) n;
@@ -42,18 +41,8 @@ INSERT INTO queries (query) VALUES
 	('SELECT id, s.* FROM wanted, LATERAL (SELECT count(*), sum(v) FROM events WHERE k >= lo AND k < hi) s ORDER BY id'),
 	('SELECT id, (SELECT sum(v) FROM events WHERE k >= lo AND k < hi) FROM wanted ORDER BY id');
 
-\set ECHO none
--- The node of ours in a statement's plan, and who answered
-CREATE FUNCTION node(statement text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	found text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || statement LOOP
-		found := coalesce(found, substring(line FROM 'Gpubtree\w+'));
-	END LOOP;
-	RETURN found;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/node.sql
 CREATE FUNCTION engine(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
@@ -75,7 +64,6 @@ BEGIN
 	END LOOP;
 	RETURN cardinality(lines) || ' rows ' || md5(lines::text);
 END $$;
-\set ECHO all
 -- What was counted so far, by the device and by the others
 CREATE TABLE counted AS
 	SELECT requests, batches, keys, ranges, launches, cpu_requests, cpu_batches, cpu_keys, cpu_ranges FROM gpubtree_device, gpubtree_batches;
@@ -88,12 +76,13 @@ CREATE VIEW since AS
 		b.launches - c.launches AS launches, d.cpu_requests - c.cpu_requests AS cpu_requests, b.cpu_batches - c.cpu_batches AS cpu_batches,
 		b.cpu_keys - c.cpu_keys AS cpu_keys, b.cpu_ranges - c.cpu_ranges AS cpu_ranges
 	FROM gpubtree_device d, gpubtree_batches b, counted c;
+\set ECHO all
 
 --
 -- Plans made anew
 --
 SELECT n, node(query) FROM queries WHERE n < 10 ORDER BY n;
-SELECT n, node(query) IS NOT NULL AS ours FROM queries WHERE n = 10;
+SELECT n, node(query) <> 'none' AS ours FROM queries WHERE n = 10;
 CREATE TABLE ours AS SELECT n, answer(query) FROM queries;
 SET gpubtree.enabled = off;
 SELECT n, node(query) FROM queries ORDER BY n;

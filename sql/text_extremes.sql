@@ -1,8 +1,8 @@
+\set ECHO none
 -- min() and max() of texts in INCLUDE, whose codes have another order than they.
 
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE DOMAIN title AS text;
 CREATE TABLE sold (k integer, site smallint, product text, note varchar(20), shop char(5),
 	loose bpchar, named title, raw bytea, v integer);
@@ -21,28 +21,8 @@ INSERT INTO sold VALUES (20001, 1, '!', '!', '!', '!', '!', '', 1), (20002, 1, '
 DELETE FROM sold WHERE k > 20000;
 VACUUM ANALYZE sold;
 SET enable_seqscan = off;
-CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	node text;
-	line text;
-	ours text;
-	theirs text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		node := COALESCE(node, substring(line FROM 'Gpubtree\w+'));
-		node := node || COALESCE(substring(line FROM ' Gave Up: .*'), '');
-	END LOOP;
-	query := 'SELECT array_agg(r::text ORDER BY r::text) FROM (' || query || ') r';
-	EXECUTE query INTO ours;
-	SET LOCAL gpubtree.enabled = off;
-	EXECUTE query INTO theirs;
-	SET LOCAL gpubtree.enabled = on;
-	IF ours IS DISTINCT FROM theirs THEN
-		RAISE 'other rows: % for %', ours, theirs;
-	END IF;
-	RETURN COALESCE(node, 'PostgreSQL''s plan');
-END
-$$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/same_rows.sql
 \set ECHO all
 
 EXPLAIN (COSTS OFF)
@@ -54,6 +34,7 @@ FROM sold WHERE k < 15000 GROUP BY site ORDER BY site;
 SELECT min(product COLLATE "C"), max(product COLLATE "C"), min(product COLLATE "de-x-icu"),
 	max(product COLLATE "de-x-icu"), pg_typeof(min(product)), pg_typeof(min(shop)), '<' || max(shop) || '>'
 FROM sold WHERE k > 7;
+\set ECHO none
 SELECT query, same_rows('SELECT ' || query) FROM (VALUES
 	('min(product) FROM sold WHERE k > 7'),
 	('min(product), max(product), count(product), count(*), sum(v) FROM sold WHERE k > 7'),
@@ -91,6 +72,7 @@ SELECT query, same_rows('SELECT ' || query) FROM (VALUES
 	('min(shop::bpchar) FROM sold WHERE k > 7')) q (query);
 CREATE COLLATION no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 SET gpubtree.explain_decisions = on;
+\set ECHO all
 SELECT min(product COLLATE no_case) IS NULL FROM sold WHERE k > 7;
 SELECT min(loose) IS NULL FROM sold WHERE k > 7;
 SELECT max(upper(product)) IS NULL FROM sold WHERE k > 7;

@@ -1,18 +1,18 @@
+\set ECHO none
 -- min() and max() of texts in INCLUDE by nodes whose programs put each code below its rank.
 
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE DOMAIN title AS text;
 CREATE TABLE sold (t timestamp, k integer, site smallint, product text, note varchar(20), shop char(5),
 	loose bpchar, named title, raw bytea, v integer);
 INSERT INTO sold
-SELECT CASE WHEN i % 500 > 0 THEN timestamp '2026-01-01' + i * interval '7 min' END, i, i % 7,
+SELECT CASE WHEN i % 500 > 0 THEN timestamp '2026-01-01' + i * interval '14 min' END, i, i % 7,
 	CASE WHEN i % 10 > 0 THEN (ARRAY['Übel', 'übel', 'zebra', 'Zebra', 'a b', 'ab', 'a-b', 'AB', 'ä', 'z'])
 		[1 + i * 7919 % 10] || ' ' || i * 31 % 37 END,
 	repeat('n', i % 6) || ' ', 's' || i * 13 % 41, 'l' || repeat(' ', i % 3), 'title ' || i * 17 % 91,
 	decode(md5((i % 30)::text), 'hex'), i % 100
-FROM generate_series(1, 12000) i;
+FROM generate_series(1, 6000) i;
 CREATE INDEX sold_t ON sold USING gpubtree (t) INCLUDE (site, product, note, shop, loose, named, raw, v);
 CREATE INDEX sold_k ON sold USING gpubtree (k) INCLUDE (site, product, note, shop, loose, named, raw, v);
 -- Values that no row has, and some that rows have which are gone
@@ -28,35 +28,15 @@ VACUUM ANALYZE sold;
 CREATE TABLE ranges (id integer, g integer, name text, a integer, b integer, p integer);
 INSERT INTO ranges
 SELECT i, i % 5, 'n' || i % 3, CASE WHEN i % 9 > 0 THEN i * 100 END, i * 100 + (i % 4) * 300 - 50, i
-FROM generate_series(1, 100) i;
+FROM generate_series(1, 50) i;
 ANALYZE ranges;
 SET enable_seqscan = off;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
 
-CREATE FUNCTION same_rows(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	node text;
-	line text;
-	ours text;
-	theirs text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-		node := COALESCE(node, substring(line FROM 'Gpubtree\w+'));
-		node := node || COALESCE(substring(line FROM ' Gave Up: .*'), '');
-	END LOOP;
-	query := 'SELECT array_agg(r::text ORDER BY r::text COLLATE "C") FROM (' || query || ') r';
-	EXECUTE query INTO ours;
-	SET LOCAL gpubtree.enabled = off;
-	EXECUTE query INTO theirs;
-	SET LOCAL gpubtree.enabled = on;
-	IF ours IS DISTINCT FROM theirs THEN
-		RAISE 'other rows: % for %', ours, theirs;
-	END IF;
-	RETURN COALESCE(node, 'PostgreSQL''s plan');
-END
-$$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/same_rows.sql
 \set ECHO all
 
 -- Buckets
@@ -66,6 +46,7 @@ FROM sold WHERE t < '2026-02-10' GROUP BY 1;
 SELECT date_trunc('week', t), min(product COLLATE "C"), max(product COLLATE "de-x-icu"),
 	max(product COLLATE "C") FILTER (WHERE v < 10), '<' || max(shop COLLATE "C") || '>', min(v)
 FROM sold WHERE t < '2026-02-10' GROUP BY 1 ORDER BY 1;
+\set ECHO none
 SELECT query, same_rows('SELECT ' || query) FROM (VALUES
 	('date_trunc(''day'', t), min(product), max(product) FROM sold WHERE t > ''2026-01-03'' GROUP BY 1'),
 	('date_trunc(''day'', t), min(product), max(note), min(shop), max(named), count(*), sum(v) FROM sold GROUP BY 1'),
@@ -94,6 +75,7 @@ RESET enable_seqscan;
 SET gpubtree.enable_aggregate = off;
 -- Nor does the device's, which decides how the groups are made.
 SET enable_hashagg = off;
+\set ECHO all
 EXPLAIN (COSTS OFF)
 SELECT id, min(product), max(shop) FILTER (WHERE v < 50) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id;
 RESET enable_hashagg;
@@ -101,6 +83,7 @@ EXPLAIN (COSTS OFF)
 SELECT id, (SELECT max(product) FROM sold WHERE k BETWEEN a AND b) FROM ranges;
 SELECT id, (SELECT max(product COLLATE "C") FROM sold WHERE k BETWEEN a AND b) FROM ranges
 WHERE id < 6 ORDER BY id;
+\set ECHO none
 SELECT query, same_rows('SELECT ' || query) FROM (VALUES
 	('id, min(shop::text) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id'),
 	('id, min(product), max(product), count(*) FROM ranges JOIN sold ON k >= a AND k < b GROUP BY id'),
@@ -120,6 +103,7 @@ SELECT query, same_rows('SELECT ' || query) FROM (VALUES
 
 -- Joins on a key under aggregates: keys that come several times, that no row has, and NULL
 RESET gpubtree.enable_aggregate;
+\set ECHO all
 SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
 CREATE TABLE wanted (w integer, g integer);
 INSERT INTO wanted SELECT CASE WHEN i % 11 > 0 THEN i * 7919 % 15000 - 1000 END, i % 9 FROM generate_series(1, 9000) i;
@@ -130,6 +114,7 @@ SELECT min(product), max(product COLLATE "C") FILTER (WHERE v < 10), sum(v) FROM
 SELECT min(product COLLATE "C"), max(product COLLATE "C"), min(product COLLATE "de-x-icu"),
 	max(product COLLATE "de-x-icu") FILTER (WHERE v < 10), '<' || max(shop COLLATE "C") || '>', sum(v), count(*)
 FROM wanted JOIN sold ON k = w;
+\set ECHO none
 CREATE TABLE joined (number serial, query text);
 INSERT INTO joined (query) VALUES
 	('min(product), max(product) FROM wanted JOIN sold ON k = w'),
@@ -160,6 +145,7 @@ INSERT INTO joined (query) VALUES
 	('min(loose) IS NULL FROM wanted JOIN sold ON k = w'),
 	('max(upper(product)) FROM wanted JOIN sold ON k = w'),
 	('min(DISTINCT product) FROM wanted JOIN sold ON k = w');
+\set ECHO all
 SELECT query, same_rows('SELECT ' || query) FROM joined ORDER BY number;
 -- Many batches, and other engines
 SET work_mem = '64kB';
@@ -183,10 +169,10 @@ BEGIN
 	RETURN i;
 END
 $$;
-\set ECHO all
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 BEGIN;
+\set ECHO all
 EXPLAIN (COSTS OFF)
 SELECT min(product COLLATE "C"), max(shop) FROM (SELECT add_value(w) AS x FROM wanted OFFSET 0) a JOIN sold ON k = x;
 SELECT min(product COLLATE "C"), max(shop) FROM (SELECT add_value(w) AS x FROM wanted OFFSET 0) a JOIN sold ON k = x;
@@ -258,6 +244,7 @@ SELECT same_rows('SELECT date_trunc(''day'', t), max(product) FROM sold GROUP BY
 
 -- A value that is too long for the dictionary: the ordinary plan answers
 SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_mergejoin,enable_nestloop}'::text[]) name;
+\set ECHO none
 BEGIN;
 -- Plans that were made before give up, those made later have no such program.
 CREATE FUNCTION gave_up(statement text) RETURNS text LANGUAGE plpgsql AS $$
@@ -275,6 +262,7 @@ $$;
 PREPARE greatest AS SELECT min(product COLLATE "C"), left(max(product COLLATE "C"), 5), count(*) FROM wanted JOIN sold ON k = w;
 PREPARE days AS SELECT md5(string_agg(q::text, ',' ORDER BY day)) FROM
 	(SELECT date_trunc('day', t) AS day, max(product COLLATE "C") FROM sold GROUP BY 1) q;
+\set ECHO all
 EXECUTE greatest;
 SELECT gave_up('greatest'), gave_up('days');
 INSERT INTO sold (t, k, product) SELECT '2026-02-28', min(w), repeat('~~~', 1000) FROM wanted;

@@ -1,3 +1,4 @@
+\set ECHO none
 --
 -- Key types: extremes, infinities, constants of other types and beyond the key
 -- type's range, NULLs, DESC and NULLS FIRST
@@ -7,7 +8,6 @@
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 

@@ -1,3 +1,4 @@
+\set ECHO none
 -- uuid keys, which have 16 bytes: as core answers, in every order; nodes count and sum INCLUDE
 -- columns over them; nobody takes such a key for a word.
 \pset format unaligned
@@ -10,6 +11,7 @@ INSERT INTO uuids SELECT i, CASE WHEN i % 23 > 0 THEN u(i) END, i FROM generate_
 INSERT INTO uuids SELECT -i, CASE i % 2 WHEN 0 THEN '00000000-0000-0000-0000-000000000000'::uuid
 	ELSE 'ffffffff-ffff-ffff-ffff-ffffffffffff' END, i FROM generate_series(1, 20) i;
 CREATE INDEX uuids_v ON uuids USING gpubtree (v) INCLUDE (k);
+\set ECHO all
 SELECT gpubtree_check('uuids_v', true);
 
 \set ECHO none
@@ -46,9 +48,9 @@ SELECT same(setting, query), count(*) FROM (
 	UNION ALL SELECT 'SELECT g, s FROM generate_series(1, 50) g, LATERAL (SELECT sum(v) s FROM uuids WHERE k >= u(g) AND k < u(g + 1)) x ORDER BY g'
 	UNION ALL SELECT 'SELECT count(*), sum(a.v) FROM uuids a JOIN (SELECT u(g) k FROM generate_series(1, 500) g) b ON a.k = b.k') q (query)
 GROUP BY 1 ORDER BY 1 $$;
-\set ECHO all
 
 CREATE INDEX uuids_k ON uuids USING gpubtree (k) INCLUDE (v);
+\set ECHO all
 SELECT gpubtree_check('uuids_k', true);
 VACUUM ANALYZE uuids;
 SELECT * FROM compare('ascending');
@@ -71,6 +73,7 @@ RESET gpubtree.batch_setup_cost;
 SELECT amvalidate(oid) FROM pg_opclass WHERE opcname = 'uuid_ops' AND opcmethod =
 	(SELECT oid FROM pg_am WHERE amname = 'gpubtree');
 
+\set ECHO none
 -- The default fill factor is 92 for a lone key of 16 bytes and 90 for others, in a build and where
 -- keys ascend; what is set is heeded, and RESET brings the default back.
 CREATE TABLE filled (a uuid, b numeric(38, 0), c bigint NOT NULL, d timestamptz);
@@ -83,6 +86,7 @@ CREATE INDEX filled_a ON filled USING gpubtree (a);
 CREATE INDEX filled_b ON filled USING gpubtree (b);
 CREATE INDEX filled_c ON filled USING gpubtree (c, d);
 CREATE INDEX filled_90 ON filled USING gpubtree (a) WITH (fillfactor = 90);
+\set ECHO all
 SELECT most_entries('filled_a') AS a, most_entries('filled_b') AS b, most_entries('filled_c') AS c,
 	most_entries('filled_90') AS ninety;
 ALTER INDEX filled_90 RESET (fillfactor);

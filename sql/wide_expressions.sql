@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Expressions of numeric of 19 to 38 digits, which have 16 bytes, in programs: arithmetic,
 -- comparisons and variance, against a sequential scan
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), b numeric(38), d numeric(12, 3), g int, i int);
 -- NaN is in group 3 alone, and of n and d; group 5 has no values of n.  b is next to the limits of 128 bits.
 INSERT INTO wide SELECT
@@ -23,27 +23,8 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, b, d, g);
 VACUUM ANALYZE wide;
 
--- The answer of our node, or of a sequential scan; "gives_up" says whether the node is to leave it to core's plan.
-CREATE FUNCTION answer(query text, ours bool, gives_up bool DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	result text;
-	node bool := false;
-	gave_up bool := false;
-BEGIN
-	PERFORM set_config('enable_seqscan', (NOT ours)::text, true),
-		set_config('enable_indexscan', ours::text, true),
-		set_config('enable_indexonlyscan', ours::text, true),
-		set_config('enable_bitmapscan', 'off', true),
-		set_config('gpubtree.enable_aggregate', ours::text, true);
-	FOR line IN EXECUTE format('EXPLAIN (COSTS OFF%s) %s', CASE WHEN ours THEN ', ANALYZE, TIMING OFF' END, query) LOOP
-		node := node OR line LIKE '%GpubtreeAggregate%';
-		gave_up := gave_up OR line LIKE '%Gave Up%';
-	END LOOP;
-	EXECUTE query INTO result;
-	RETURN CASE WHEN node = ours THEN '' ELSE 'another plan: ' END ||
-		CASE WHEN ours AND gave_up <> gives_up THEN 'gave up: ' || gave_up || ': ' ELSE '' END || coalesce(result, 'NULL');
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/wide_answer.sql
 -- what the target list gives, of all rows and of each group, where it is not what core's plan gives
 CREATE FUNCTION differs(target text, condition text DEFAULT 'true', gives_up bool DEFAULT NULL) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -121,11 +102,11 @@ SELECT differs('sum(n + 1) FILTER (WHERE n <> ''NaN'')', 'true', false);
 
 -- random conditions of three parts; the seed is what to set to see the same ones again
 SELECT setseed(0.61);
+\set ECHO none
 CREATE TABLE parts AS SELECT row_number() OVER (ORDER BY random()) n, c FROM conditions;
 SELECT a.c, b.c, d.c, x FROM parts a JOIN parts b ON b.n = a.n + 1 JOIN parts d ON d.n = a.n + 2,
 	differs('count(*), sum(i)', format('((%s) OR (%s)) AND (%s) IS NOT TRUE', a.c, b.c, d.c)) x WHERE a.n % 3 = 1;
 
-\set ECHO none
 -- groups, buckets, values, as key
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

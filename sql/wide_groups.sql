@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- GROUP BY, DISTINCT, and aggregates that depend on values, of columns of 16 bytes: numeric of 19 to
 -- 38 digits and uuid, as key and as INCLUDE column, against a sequential scan
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE DOMAIN token AS uuid;
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), u uuid, d token, g int, i int, f float8);
 -- The upper halves of m, and the lower ones, occur with several others; u has values that differ in one half alone.
@@ -24,23 +24,8 @@ CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, u, d, g, f);
 VACUUM ANALYZE wide;
 SET gpubtree.setup_cost = 0;
 
-CREATE FUNCTION answer(query text, ours bool) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	result text;
-	node bool := false;
-BEGIN
-	PERFORM set_config('enable_seqscan', (NOT ours)::text, true),
-		set_config('enable_indexscan', ours::text, true),
-		set_config('enable_indexonlyscan', ours::text, true),
-		set_config('enable_bitmapscan', 'off', true),
-		set_config('gpubtree.enable_aggregate', ours::text, true);
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		node := node OR line LIKE '%GpubtreeAggregate%';
-	END LOOP;
-	EXECUTE query INTO result;
-	RETURN CASE WHEN node = ours THEN '' ELSE 'another plan: ' END || coalesce(result, 'NULL');
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/wide_answer.sql
 -- what the rows of a query are, where they are not those of core's plan; -0 and 0 are one group, shown as either
 CREATE FUNCTION differs(rows text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -98,10 +83,10 @@ EXPLAIN (COSTS OFF) SELECT u, n, g, count(*) FROM wide WHERE i > 5 GROUP BY 1, 2
 EXPLAIN (COSTS OFF) SELECT g, u, count(DISTINCT n) FROM wide WHERE i > 5 GROUP BY 1, 2;
 EXPLAIN (COSTS OFF) SELECT variance(DISTINCT n) FROM wide WHERE i > 5;
 EXPLAIN (COSTS OFF) SELECT variance(n * m) FROM wide WHERE i > 5;
+\set ECHO none
 RESET gpubtree.explain_decisions;
 RESET enable_seqscan;
 
-\set ECHO none
 -- the last row of each group, by GpubtreeScan; buckets with such groups
 CREATE FUNCTION last(query text, node text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Filters on values of 16 bytes, uuid and numeric of 19 to 38 digits, in programs: as key and as
 -- INCLUDE column, against a sequential scan
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE wide (u uuid, n numeric(38, 10), w uuid, m numeric(30), i int);
 -- Values that differ in one half alone, and have its highest bit; NaN, the bounds, and NULLs
 INSERT INTO wide SELECT
@@ -18,30 +18,15 @@ INSERT INTO wide SELECT
 			ELSE (g % 50 - 25) / 4.0 END,
 		CASE WHEN g % 5 > 0 THEN md5((g % 40)::text)::uuid END,
 		CASE WHEN g % 6 > 0 THEN (g % 17 - 8) * 18446744073709551616 + g % 3 - 1 END, g
-	FROM generate_series(1, 5000) g;
+	FROM generate_series(1, 2500) g;
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (u, n, w, m);
 VACUUM ANALYZE wide;
 
-CREATE FUNCTION answer(query text, ours bool) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	result text;
-	node bool := false;
-BEGIN
-	PERFORM set_config('enable_seqscan', (NOT ours)::text, true),
-		set_config('enable_indexscan', ours::text, true),
-		set_config('enable_indexonlyscan', ours::text, true),
-		set_config('enable_bitmapscan', 'off', true),
-		set_config('gpubtree.enable_aggregate', ours::text, true);
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		node := node OR line LIKE '%GpubtreeAggregate%';
-	END LOOP;
-	EXECUTE query INTO result;
-	RETURN CASE WHEN node = ours THEN '' ELSE 'another plan: ' END || coalesce(result, 'NULL');
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/wide_answer.sql
 CREATE FUNCTION differs(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-	query text := 'SELECT row(count(*), sum(i), max(i)) FROM wide WHERE i BETWEEN 10 AND 4900 AND ' || condition;
+	query text := 'SELECT row(count(*), sum(i), max(i)) FROM wide WHERE i BETWEEN 10 AND 2450 AND ' || condition;
 	ours text := answer(query, true);
 	core text := answer(query, false);
 BEGIN
@@ -93,6 +78,7 @@ RESET plan_cache_mode;
 RESET enable_seqscan;
 SELECT count(*), sum(i) FROM wide WHERE i > 5 AND u > '80000000-0000-0000-7fff-ffff00000001';
 
+\set ECHO none
 -- as keys: what is no range of the key is a filter
 DROP INDEX wide_i;
 CREATE INDEX wide_u ON wide USING gpubtree (u DESC) INCLUDE (i, n);

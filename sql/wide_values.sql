@@ -1,10 +1,10 @@
+\set ECHO none
 --
 -- Aggregates of values of 16 bytes, numeric of 19 to 38 digits and uuid, in programs: as key and as
 -- INCLUDE column, against a sequential scan
 --
 \pset format unaligned
 \pset tuples_only on
-\set ECHO none
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), b numeric(38), u uuid, g int, i int);
 -- NaN is in group 3 alone, and group 5 has no values.  b is so large that sums of it have more than 128 bits.
 INSERT INTO wide SELECT
@@ -19,27 +19,12 @@ INSERT INTO wide SELECT
 		CASE g % 4 WHEN 1 THEN repeat('9', 38)::numeric WHEN 2 THEN -repeat('9', 38)::numeric
 			WHEN 3 THEN repeat('9', 38)::numeric - g END,
 		CASE WHEN g % 5 > 0 THEN md5((g % 40)::text)::uuid END, g % 10, g
-	FROM generate_series(1, 5000) g;
+	FROM generate_series(1, 2500) g;
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, b, u, g);
 VACUUM ANALYZE wide;
 
-CREATE FUNCTION answer(query text, ours bool) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	line text;
-	result text;
-	node bool := false;
-BEGIN
-	PERFORM set_config('enable_seqscan', (NOT ours)::text, true),
-		set_config('enable_indexscan', ours::text, true),
-		set_config('enable_indexonlyscan', ours::text, true),
-		set_config('enable_bitmapscan', 'off', true),
-		set_config('gpubtree.enable_aggregate', ours::text, true);
-	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		node := node OR line LIKE '%GpubtreeAggregate%';
-	END LOOP;
-	EXECUTE query INTO result;
-	RETURN CASE WHEN node = ours THEN '' ELSE 'another plan: ' END || coalesce(result, 'NULL');
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\i :abs_srcdir/sql/common/wide_answer.sql
 -- what the target list gives, of all rows and of each group, where it is not what core's plan gives
 CREATE FUNCTION differs(target text, condition text DEFAULT 'true') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -47,9 +32,9 @@ DECLARE
 	ours text;
 	core text;
 BEGIN
-	FOREACH query IN ARRAY ARRAY['SELECT row(%s) FROM wide WHERE i BETWEEN 10 AND 4900 AND %s',
+	FOREACH query IN ARRAY ARRAY['SELECT row(%s) FROM wide WHERE i BETWEEN 10 AND 2450 AND %s',
 		'SELECT string_agg(r::text, E''\n'' ORDER BY g) FROM
-			(SELECT g, row(%s) r FROM wide WHERE i BETWEEN 10 AND 4900 AND %s GROUP BY g OFFSET 0) q'] LOOP
+			(SELECT g, row(%s) r FROM wide WHERE i BETWEEN 10 AND 2450 AND %s GROUP BY g OFFSET 0) q'] LOOP
 		ours := answer(format(query, target, condition), true);
 		core := answer(format(query, target, condition), false);
 		IF ours <> core THEN
@@ -68,7 +53,7 @@ UNION ALL SELECT unnest(ARRAY['count(u)', 'sum(n), avg(n), count(n), count(*)', 
 	'min(n), max(n), sum(n), count(n)', 'max(n) FILTER (WHERE n <> ''NaN''), max(n), min(m), sum(m) FILTER (WHERE i % 2 = 0)',
 	'min(b), max(b), min(z) FILTER (WHERE z > 0), max(z) FILTER (WHERE z < 0), min(m) FILTER (WHERE false)']);
 SELECT differs(t) FROM targets;
-SELECT differs(t, c) FROM targets, unnest('{n < 100,n > -5 AND i % 2 = 0,m <> 0,b IS NULL,u IS NULL,i % 5000 = 1010,i % 5000 = 11,i % 1000 = 3}'::text[]) c;
+SELECT differs(t, c) FROM targets, unnest('{n < 100,n > -5 AND i % 2 = 0,m <> 0,b IS NULL,u IS NULL,i % 2500 = 1010,i % 2500 = 11,i % 500 = 3}'::text[]) c;
 
 -- many groups, several group expressions, buckets, and the halves that tell values apart
 SELECT differs(t) FROM (SELECT 'min(n), max(n), sum(b), avg(m), max(z)' t) x;
@@ -102,6 +87,7 @@ SELECT same(format('SELECT string_agg(q::text, E''\n'' ORDER BY g) FROM (SELECT 
 	FROM unnest('{"> -1000",< 18446744073709551600,"BETWEEN -500 AND 36893488147419103232",IS NOT NULL}'::text[]) c;
 DROP INDEX wide_m;
 
+\set ECHO none
 -- in buckets, and in ranges of other rows
 SET enable_seqscan = off;
 CREATE VIEW buckets AS SELECT i / 100 AS x, min(m), max(m), sum(m), avg(m), count(b) FROM wide WHERE i > 7 GROUP BY 1;
@@ -110,8 +96,10 @@ CREATE VIEW ranges AS SELECT x, l.* FROM generate_series(-100, 2100, 100) x,
 SET gpubtree.enabled = off;
 CREATE TABLE core AS SELECT b::text FROM buckets b UNION ALL SELECT r::text FROM ranges r;
 RESET gpubtree.enabled;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT * FROM buckets;
 EXPLAIN (COSTS OFF) SELECT * FROM ranges;
+\set ECHO none
 SELECT b::text FROM buckets b UNION ALL SELECT r::text FROM ranges r EXCEPT ALL TABLE core;
 (TABLE core EXCEPT ALL SELECT b::text FROM buckets b) EXCEPT ALL SELECT r::text FROM ranges r;
 DROP VIEW buckets, ranges;
@@ -124,6 +112,7 @@ INSERT INTO wide (i, m, b) SELECT g, 18446744073709551615, repeat('9', 38)::nume
 INSERT INTO wide (i, m, b) SELECT g, -18446744073709551615, -repeat('9', 38)::numeric FROM generate_series(1001, 2000) g;
 VACUUM ANALYZE wide;
 SET enable_seqscan = off;
+\set ECHO all
 EXPLAIN (COSTS OFF) SELECT sum(m), avg(m), sum(b), avg(b) FROM wide WHERE i <= 1000;
 SELECT sum(m), avg(m), sum(b), avg(b) FROM wide WHERE i <= 1000;
 SELECT sum(m), avg(m), sum(b), avg(b) FROM wide WHERE i > 1000;

@@ -226,14 +226,9 @@ sub conditions
 # The columns of a prefix of the index in its order, or the reverse
 sub prefix_order
 {
-	my $reverse = chance(0.5);
 	my @prefix = @columns[ 0 .. between(0, $#columns) ];
 
-	return (join(', ', map {
-		my $desc = $_->{order} =~ /DESC/ ? 1 : 0;
-		my $first = $_->{order} =~ /NULLS FIRST/ || ($desc && $_->{order} !~ /NULLS LAST/) ? 1 : 0;
-		"$_->{name} " . ($desc != $reverse ? 'DESC' : 'ASC') . ' NULLS ' . ($first != $reverse ? 'FIRST' : 'LAST')
-	} @prefix), join(', ', map { $_->{name} } @prefix));
+	return (gpb_order_of(@prefix), join(', ', map { $_->{name} } @prefix));
 }
 
 sub random_query
@@ -297,9 +292,7 @@ sub compare_query
 	my $plan = $random->compare(
 		query => $query,
 		isolation => gpb_isolation(),
-		stock => "SET LOCAL gpubtree.enabled = off;\nSET LOCAL enable_indexscan = off;\nSET LOCAL enable_indexonlyscan = off;\n"
-		  . "SET LOCAL enable_bitmapscan = off;\n" . $answer
-		  . "RESET gpubtree.enabled;\nRESET enable_indexscan;\nRESET enable_indexonlyscan;\nRESET enable_bitmapscan;\n",
+		stock => gpb_stock_sql($answer),
 		settings => $settings,
 		answer => $answer,
 		explain => 'EXPLAIN (' . ($way eq 'node' ? 'ANALYZE, TIMING OFF, SUMMARY OFF, ' : '') . "COSTS OFF) $query;\n");

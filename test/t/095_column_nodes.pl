@@ -143,26 +143,14 @@ sub arms
 		sub { "$columns[0]{name} = " . literal($columns[0]) . ' AND ' . row_comparison() })->();
 }
 
-# A prefix of the key's columns in the order of the index, or its reverse
-sub index_order
-{
-	my $reverse = chance(0.5);
-
-	return join(', ', map {
-		my $desc = $_->{order} =~ /DESC/ ? 1 : 0;
-		my $first = $_->{order} =~ /NULLS FIRST/ || ($desc && $_->{order} !~ /NULLS LAST/) ? 1 : 0;
-		"$_->{name} " . ($desc != $reverse ? 'DESC' : 'ASC') . ' NULLS ' . ($first != $reverse ? 'FIRST' : 'LAST')
-	} @columns);
-}
-
 sub compare_arms
 {
 	my $where = arms();
 	my $names = join(', ', map { $_->{name} } @columns);
 	my $limit = pick('', 'LIMIT ' . between(1, 40));
 	my ($kind, $query) = pick(
-		[ 'ordered', "SELECT $names FROM t WHERE $where ORDER BY " . index_order() . " $limit" ],
-		[ 'ordered', "SELECT $names, xmax IS NULL FROM t WHERE ($where) AND w % 5 < 4 ORDER BY " . index_order() ],
+		[ 'ordered', "SELECT $names FROM t WHERE $where ORDER BY " . gpb_order_of(@columns) . " $limit" ],
+		[ 'ordered', "SELECT $names, xmax IS NULL FROM t WHERE ($where) AND w % 5 < 4 ORDER BY " . gpb_order_of(@columns) ],
 		[ 'rows', "SELECT count(*), sum(v) FROM t WHERE $where" ],
 		[ 'rows', "SELECT count(*) FROM t WHERE $where" ],
 		[ 'rows', "SELECT * FROM t WHERE $where" ])->@*;
@@ -170,9 +158,7 @@ sub compare_arms
 	my $plan = $random->compare(
 		query => $query,
 		isolation => gpb_isolation(),
-		stock => "SET LOCAL gpubtree.enabled = off;\nSET LOCAL enable_indexscan = off;\nSET LOCAL enable_indexonlyscan = off;\n"
-		  . "SET LOCAL enable_bitmapscan = off;\n" . $answer
-		  . "RESET gpubtree.enabled;\nRESET enable_indexscan;\nRESET enable_indexonlyscan;\nRESET enable_bitmapscan;\n",
+		stock => gpb_stock_sql($answer),
 		settings => join('', map { "SET LOCAL enable_$_ = off;\n" } qw(seqscan indexscan indexonlyscan bitmapscan)),
 		answer => $answer,
 		explain => "EXPLAIN (COSTS OFF) $query;\n");
@@ -190,9 +176,7 @@ sub compare_query
 	my $plan = $random->compare(
 		query => $query,
 		isolation => gpb_isolation(),
-		stock => "SET LOCAL gpubtree.enabled = off;\nSET LOCAL enable_indexscan = off;\nSET LOCAL enable_indexonlyscan = off;\n"
-		  . "SET LOCAL enable_bitmapscan = off;\n" . $answer
-		  . "RESET gpubtree.enabled;\nRESET enable_indexscan;\nRESET enable_indexonlyscan;\nRESET enable_bitmapscan;\n",
+		stock => gpb_stock_sql($answer),
 		settings => join('', map { "SET LOCAL enable_$_ = off;\n" } qw(seqscan indexscan indexonlyscan bitmapscan))
 		  . "SET LOCAL gpubtree.enable_aggregate = off;\n",
 		answer => $answer,

@@ -22,9 +22,9 @@ use GpubtreeTest;
 use Exporter 'import';
 
 our @EXPORT = qw(chance pick between gpb_quiet_sessions gpb_values gpb_family gpb_index_order
-  gpb_column_types gpb_column_domains gpb_column_value
+  gpb_column_types gpb_column_domains gpb_column_value gpb_order_of
   gpb_fixed_width_types gpb_fixed_width_sql
-  gpb_table_sql gpb_isolation gpb_moves gpb_digest_sql gpb_answer_sql gpb_prepared_sql);
+  gpb_table_sql gpb_isolation gpb_moves gpb_digest_sql gpb_answer_sql gpb_stock_sql gpb_prepared_sql);
 
 # ---- choices ----
 
@@ -164,6 +164,19 @@ SQL
 # The order of an index's key
 sub gpb_index_order { return pick('', '', 'DESC', 'NULLS FIRST', 'DESC NULLS LAST') }
 
+# What ORDER BY says for the order of these columns in their index, or for its reverse.  The columns
+# are hashes with name and order.
+sub gpb_order_of
+{
+	my @columns = @_;
+	my $reverse = chance(0.5);
+
+	return join(', ', map {
+		my $desc = $_->{order} =~ /DESC/ ? 1 : 0;
+		my $first = $_->{order} =~ /NULLS FIRST/ || ($desc && $_->{order} !~ /NULLS LAST/) ? 1 : 0;
+		"$_->{name} " . ($desc != $reverse ? 'DESC' : 'ASC') . ' NULLS ' . ($first != $reverse ? 'FIRST' : 'LAST') } @columns);
+}
+
 # SQL that makes a table anew: builds its index before or after the rows come in, vacuums it or not,
 # and then changes some of the rows, or does not.  Options:
 #
@@ -226,6 +239,16 @@ sub gpb_answer_sql
 	return "DECLARE c SCROLL CURSOR FOR $query;\n" . join('', map { "FETCH $_ FROM c;\n" } @moves) . "CLOSE c;\n"
 	  if $kind eq 'cursor';
 	return gpb_digest_sql($query, $kind eq 'ordered') . ";\n";
+}
+
+# Statements that show an answer by sequential scans without our nodes, and undo the settings
+sub gpb_stock_sql
+{
+	my ($answer) = @_;
+	my @scans = qw(enable_indexscan enable_indexonlyscan enable_bitmapscan);
+
+	return join('', map { "SET LOCAL $_ = off;\n" } 'gpubtree.enabled', @scans) . $answer
+	  . join('', map { "RESET $_;\n" } 'gpubtree.enabled', @scans);
 }
 
 # Statements that prepare a query with one parameter and execute it with each of the arguments

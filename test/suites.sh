@@ -402,9 +402,10 @@ run_suite()
 	cuda-build) run_cuda_build ;;
 	bitcode) run_bitcode ;;
 	kernel-*)
-		run_c "$1" "$work/kernel" env EMULATED_EXTRA=-g0 sh test/kernel/run "${1#*-}"
+		run_c "$1" "$work/kernel" env TEST_EXTRA=-g0 EMULATED_EXTRA=-g0 \
+			sh test/kernel/run "${1#*-}"
 		;;
-	unit) run_c unit "$source_plain" sh test/unit/run ;;
+	unit) run_c unit "$source_plain" env TEST_EXTRA=-g0 sh test/unit/run ;;
 	isolation) run_isolation ;;
 	sanitize) run_sanitize ;;
 	esac

@@ -183,8 +183,10 @@ BENCH_OBJS = $(patsubst %,test/kernel/cuda/%.o,$(CUDA_NAMES))
 test/kernel/cuda.so: $(BENCH_OBJS)
 	$(NVCC_LINK) -o $@ $^
 
-# Tests and benchmark of the devices; neither needs PostgreSQL
-TEST_CFLAGS = -std=gnu99 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -Isrc
+# Tests and benchmark of the devices; neither needs PostgreSQL.  TEST_EXTRA=-g0 saves a fifth of the
+# compiler's time.
+TEST_CFLAGS = -std=gnu99 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -Isrc \
+	$(TEST_EXTRA)
 # Programs on the CPU, which the host device shares with the executor
 PROGRAM_SRCS = src/program_strip.c src/program_terms.c src/program_entries.c src/program_list.c \
 	src/group_table.c src/narrow_scatter.c src/program_zone.c

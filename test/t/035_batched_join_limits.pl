@@ -2,7 +2,7 @@
 # outer rows and rescans there are; few rows read for a query that wants few; cancelled at once,
 # with nothing left behind.
 #
-# Guards: batches that grow from small, gpb_join_memory, rescans that reuse what they have, the end
+# Guards: batches that grow from small, gpb_rows_memory(), rescans that reuse what they have, the end
 # of the node.
 use GpubtreeTest;
 use GpubtreeLimits;
@@ -61,7 +61,7 @@ SET gpubtree.enable_device = @{[ $device ? 'on' : 'off' ]};
 SELECT max(CASE WHEN id % 10000 = 0 THEN held('gpubtree%') END)
 FROM (SELECT w.id, w.s, l.v FROM wide w $kind large l USING (k) OFFSET 0) j;
 SQL
-		cmp_ok($held, '<', 5 * 1024 * 1024, "$kind, device $device: $held bytes for 15 MB of outer rows");
+		cmp_ok($held, '<', 2 * 1024 * 1024, "$kind, device $device: $held bytes for 15 MB of outer rows");
 		cmp_ok($held, '>', 256 * 1024, "$kind, device $device: and they were looked at while held");
 	}
 }

@@ -103,8 +103,15 @@ sub mix_once
 			WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()};
 		$primary->poll_query_until('postgres', "SELECT count(*) > 0 FROM $backends")
 		  or die 'no backend to kill';
-		my $pid = $primary->safe_psql('postgres', "SELECT pid FROM $backends LIMIT 1");
-		ok(kill('KILL', $pid), "$what: a backend is killed");
+		# A backend may end between the look and the kill.
+		my $killed = 0;
+		for (1 .. 100)
+		{
+			my $pid = $primary->safe_psql('postgres', "SELECT pid FROM $backends LIMIT 1");
+			$killed = $pid ne '' && kill('KILL', $pid);
+			last if $killed;
+		}
+		ok($killed, "$what: a backend is killed");
 	}
 	my $changes = 0;
 	$changes += mix_finish($_, $what, $run{crash}) foreach @changes;

@@ -98,12 +98,16 @@ installcheck: export PGOPTIONS := $(PGOPTIONS) $(REGRESS_SETTINGS)
 HEADERS_ALL = $(wildcard $(foreach d,* */* */*/*,src/$(d).h) cuda/*.cuh cuda/*.h test/unit/*.h)
 
 # Machine code for Turing, Ampere, Ada (which runs that of Ampere) and Hopper, and PTX for what comes
-# after
+# after; the least compute capability comes first.
 CUDA_ARCHS ?= 75 80 90
 NVCC_FLAGS = -std=c++17 -O3 $(LINEINFO) -Werror all-warnings $(NVCC_COMPRESS) \
-	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -I$(TOP)/src \
-	$(NVCC_ARCHS)
-NVCC_ARCHS = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -I$(TOP)/src
+# A source is read once, for the first architecture: its PTX would be the same for the others, and
+# ptxas makes the machine code of each from it.  Those that ask about the architecture are read for
+# each.
+NVCC_ARCHS = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(firstword $(CUDA_ARCHS)),code=sm_$(a)) \
+	-gencode arch=compute_$(firstword $(CUDA_ARCHS)),code=compute_$(firstword $(CUDA_ARCHS))
+NVCC_ARCHS_EACH = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
 	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 # The options that this nvcc knows
 NVCC_HELP := $(if $(NVCC),$(shell $(NVCC) --help | grep -o -e '^--[A-Za-z-]*'))
@@ -111,13 +115,16 @@ NVCC_HELP := $(if $(NVCC),$(shell $(NVCC) --help | grep -o -e '^--[A-Za-z-]*'))
 LINEINFO ?=
 # Device code compressed as far as this nvcc can
 NVCC_COMPRESS = $(if $(filter --compress-mode,$(NVCC_HELP)),-compress-mode=size,-Xfatbin -compress-all)
-NVCC_LINK = $(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) -shared -cudart static \
+NVCC_LINK = $(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) $(NVCC_ARCHS) -shared -cudart static \
 	-Xcompiler -static-libstdc++,-static-libgcc -Xlinker --exclude-libs=ALL
 CUDA_SRCS = $(call sources,cuda/*.cu)
 # Those without kernels, which nvcc leaves to the host's compiler instead of reading them once more for
 # each architecture
 CUDA_HOST := $(patsubst $(TOP)/cuda/%.cu,%,$(if $(CUDA_SRCS),\
 	$(shell grep -L -e __global__ -e '<cub/' $(addprefix $(TOP)/,$(CUDA_SRCS)))))
+# Those that ask about the architecture, as CUB's headers do; headers of cuda/ may not.
+CUDA_ASKING := $(patsubst $(TOP)/cuda/%.cu,%,$(if $(CUDA_SRCS),\
+	$(shell grep -l -e '__CUDA_ARCH__ <' -e '<cub/' $(addprefix $(TOP)/,$(CUDA_SRCS)))))
 
 # What looks at leaves is compiled once for each form, see cuda/forms.cuh: NAME.o for the first form,
 # NAME.wide.o and so on for the others.
@@ -154,7 +161,8 @@ before = $(if $(filter-out $(1),$(firstword $(2))),x $(call before,$(1),$(wordli
 number_of = ($(words x $(call before,$(1),$(2))) of $(words $(2)))
 
 # nvcc_of NAME: how nvcc treats that source, beside NVCC_FLAGS
-nvcc_of = $(if $(filter $(1),$(CUDA_HOST)),-x c++,$(NVCC_QUICK))
+nvcc_of = $(if $(filter $(1),$(CUDA_HOST)),-x c++,\
+	$(if $(filter $(1),$(CUDA_ASKING)),$(NVCC_ARCHS_EACH),$(NVCC_ARCHS)) $(NVCC_QUICK))
 
 # cuda_rules SUFFIX, FLAGS: how objects of that form are made: for users; for tests and benchmarks, with
 # the functions of cuda/bench.h, which nobody installs; and for the CPU, see test/kernel/emulator.

@@ -7,6 +7,16 @@
  */
 #include "places.cuh"
 
+/*
+ * Blocks of GPB_LEAF_THREADS that a multiprocessor should hold.  The Makefile finds that this source
+ * asks about the architecture, and has nvcc read it for each.
+ */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define GPB_SHORT_BLOCKS		4	/* Turing has room for 1024 threads */
+#else
+#define GPB_SHORT_BLOCKS		5
+#endif
+
 /* Merge what the lanes of a range have of the column, and no more of it than is wanted. */
 static __device__ __forceinline__ GpbColumnState
 merge_column(const GpbPassColumn *column, const GpbRunning *running)

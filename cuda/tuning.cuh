@@ -36,17 +36,13 @@
 
 /*
  * Threads of a block of the kernels that read leaves.  Then blocks that a multiprocessor should
- * hold: of the kernels that read whole leaves, and of those that read short ranges; of both
- * fewer where two columns or a float8 sum want more registers.
+ * hold: of the kernels that read whole leaves, and of these and those that read short ranges
+ * fewer where two columns or a float8 sum want more registers.  Of short ranges with one column see
+ * ranges_short.cu.
  */
 #define GPB_LEAF_THREADS		256
 #define GPB_LEAF_WARPS			(GPB_LEAF_THREADS / 32)
 #define GPB_LEAF_BLOCKS			4
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define GPB_SHORT_BLOCKS		4	/* Turing has room for 1024 threads */
-#else
-#define GPB_SHORT_BLOCKS		5
-#endif
 #define GPB_LEAF_BLOCKS_TWO	3
 #define GPB_LEAF_BLOCKS_FLOAT	2
 

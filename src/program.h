@@ -177,8 +177,9 @@ typedef enum GpbOperator
 	GPB_OP_MONTH_TO_DATE,		/* the first day of month a, counted from January of year 0; a
 								 * fault before 5000 BC, and beyond the range of dates */
 	GPB_OP_TRUNCATE_MONTHS,		/* the first microsecond of the calendar months of timestamp a
-								 * whose number since year 0 is a multiple of b: 1, 3, 12.  An
-								 * infinite timestamp stays.  A fault if it is out of range */
+								 * whose number since year 0 is a multiple of b: 1, 3, 12, up
+								 * to GPB_MOST_MONTHS.  An infinite timestamp stays.  A fault
+								 * if it is out of range */
 	GPB_OP_ADD_MONTHS,			/* timestamp a on the same day of the calendar, b months later, or
 								 * on the last of that month; otherwise as GPB_OP_TIMESTAMP_ADD */
 	GPB_OP_TO_LOCAL,			/* a timestamptz as a timestamp of a zone, whose offsets table b has

@@ -300,34 +300,50 @@ gpb_timestamp_add(int64 timestamp, int64 microseconds, int64 *result)
 }
 
 /*
- * Days from 2000-01-01 to the first of a month, which is counted from January of year 0 (1 BC) of
- * the proleptic Gregorian calendar.
+ * Months are counted from January of year 0 (1 BC) of the proleptic Gregorian calendar, days from
+ * 2000-01-01.  The calendar repeats itself every 400 years, an era; years that begin in March put
+ * the leap day at their end.
+ *
+ * Both are computed in words of 32 bits without a sign, since device code for a division of 64 bits
+ * is several times as long, and as slow.  So they are counted from an era that is before all days
+ * that a word has as a timestamp, and months up to GPB_MOST_MONTHS before.
+ */
+#define GPB_ERA_DAYS		146097
+#define GPB_ERA_MONTHS		4800
+#define GPB_ERAS_BEFORE		1000
+#define GPB_MARCH_OF_YEAR_0 (-730425)
+
+/* The most months that timestamps are truncated to */
+#define GPB_MOST_MONTHS		12000
+
+/*
+ * Days from 2000-01-01 to the first of a month, which is before the end of the calendar and not
+ * more than GPB_MOST_MONTHS before the month of the least word as a timestamp.
  */
 GPB_FN int64
 gpb_days_of_month(int64 month)
 {
-	/* Years that begin in March put the leap day at their end. */
-	int64		shifted = month - 2;
-	int64		year = shifted >= 0 ? shifted / 12 : -((11 - shifted) / 12);
-	int64		of_year = shifted - year * 12;	/* 0 is March */
-	int64		era = year >= 0 ? year / 400 : -((399 - year) / 400);
-	int64		of_era = year - era * 400;
+	uint32		shifted = (uint32) (month - 2 + GPB_ERAS_BEFORE * GPB_ERA_MONTHS);
+	uint32		year = shifted / 12;
+	uint32		of_year = shifted % 12; /* 0 is March */
+	uint32		of_era = year % 400;
 
-	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 +
-		(153 * of_year + 2) / 5 - 730425;
+	return (int64) (year / 400 * GPB_ERA_DAYS + of_era * 365 + of_era / 4 - of_era / 100 +
+					(153 * of_year + 2) / 5) -
+		GPB_ERAS_BEFORE * GPB_ERA_DAYS + GPB_MARCH_OF_YEAR_0;
 }
 
-/* The month, counted from January of year 0, of a day that is counted from 2000-01-01 */
+/* The month of a day, which is that of a finite date, or of any word as a timestamp */
 GPB_FN int64
 gpb_month_of_day(int64 day)
 {
-	int64		z = day + 730425;	/* from 0000-03-01 */
-	int64		era = z >= 0 ? z / 146097 : -((146096 - z) / 146097);
-	int64		of_era = z - era * 146097;
-	int64		year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-	int64		of_year = of_era - (365 * year + year / 4 - year / 100);
+	uint32		shifted = (uint32) (day - GPB_MARCH_OF_YEAR_0 + GPB_ERAS_BEFORE * GPB_ERA_DAYS);
+	uint32		of_era = shifted % GPB_ERA_DAYS;
+	uint32		year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+	uint32		of_year = of_era - (365 * year + year / 4 - year / 100);
 
-	return (era * 400 + year) * 12 + (5 * of_year + 2) / 153 + 2;
+	return (int64) (shifted / GPB_ERA_DAYS * GPB_ERA_MONTHS + year * 12 + (5 * of_year + 2) / 153) +
+		2 - GPB_ERAS_BEFORE * GPB_ERA_MONTHS;
 }
 
 /* The month of a date; true if that is not finite. */
@@ -358,15 +374,19 @@ gpb_month_to_date(int64 month, int64 *result)
 GPB_FN bool
 gpb_truncate_months(int64 timestamp, int64 months, int64 *result)
 {
-	int64		month;
+	int32		month;
+	int32		rest;
 
 	*result = timestamp;
 	if (gpb_timestamp_is_infinite(timestamp))
 		return false;
-	month = gpb_month_of_day(gpb_timestamp_to_date(timestamp));
-	if (gpb_int64_truncate(month, months, 0, &month))
+	if (months <= 0 || months > GPB_MOST_MONTHS)
 		return true;
-	*result = gpb_days_of_month(month) * GPB_USECS_PER_DAY;
+	month = (int32) gpb_month_of_day(gpb_timestamp_to_date(timestamp));
+	rest = month % (int32) months;
+	if (rest < 0)
+		rest += (int32) months;
+	*result = gpb_days_of_month(month - rest) * GPB_USECS_PER_DAY;
 	return *result < GPB_TIMESTAMP_LEAST;
 }
 

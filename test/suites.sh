@@ -265,8 +265,9 @@ sanitize_server()
 # Nothing here runs it, so it is compiled as quickly as nvcc can, with the same errors and warnings, and
 # not compressed.  The suites that run it, on a machine with a GPU, optimize it.
 #
-# Sources are read once for compute capabilities below 8.0 and once for all others, which is all that
-# they ask about the architecture (CUB asks more); machine code is made for each.
+# Sources that ask about the architecture are read once for compute capabilities below 8.0 and once for
+# all others, which is all that they ask (CUB asks more); machine code is made for each.  No header
+# asks, so that the Makefile finds those sources.
 run_cuda_build()
 {
 	out=$log-cuda-build
@@ -276,7 +277,7 @@ run_cuda_build()
 	archs='$(foreach a,$(CUDA_ARCHS),-gencode arch='$read_for',code=sm_$a)'
 	copy_sources "$work/cuda-build"
 	if asks_of_ampere_alone "$work/cuda-build/cuda" >"$out" 2>&1 &&
-		cuda_make QUICK=2 NVCC_COMPRESS= NVCC_ARCHS="$archs" gpubtree_cuda.so >>"$out" 2>&1 &&
+		cuda_make QUICK=2 NVCC_COMPRESS= NVCC_ARCHS_EACH="$archs" gpubtree_cuda.so >>"$out" 2>&1 &&
 		nm -D --defined-only "$work/cuda-build/gpubtree_cuda.so" >"$work/exports" &&
 		[ "$(awk '{ print $3 }' "$work/exports")" = gpb_cuda_device ]; then
 		p=1
@@ -285,12 +286,12 @@ run_cuda_build()
 	record cuda-build $p $f "$out"
 }
 
-# asks_of_ampere_alone FOLDER: do its CUDA sources ask only whether the architecture is below 8.0?
-# Lines that ask anything else are printed.
+# asks_of_ampere_alone FOLDER: do its CUDA sources ask only whether the architecture is below 8.0, and
+# its headers nothing?  Lines that ask anything else are printed.
 asks_of_ampere_alone()
 {
 	! grep -rn --include='*.cu*' -e __CUDA_ARCH -e NV_IF_TARGET "$1" |
-		grep -v '#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800$'
+		grep -v '\.cu:[0-9]*:#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800$'
 }
 
 # cuda_make ARGUMENT...: make, in the copy of the suite cuda-build

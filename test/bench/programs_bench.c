@@ -13,6 +13,7 @@
  *-------------------------------------------------------------------------
  */
 #include "device_index.h"
+#include "program_steps.h"
 #include "../../cuda/bench.h"
 
 #define K					0	/* slots of the columns */
@@ -155,6 +156,54 @@ without_groups(const Index *index)
 	ask(index, "12 steps, sum and min(k), max(k)", 0);
 }
 
+/* A zone whose offset changes twice a year, from 2000 on */
+static int
+zone(void)
+{
+	int			i;
+
+	program->tables.length[0] = 60;
+	for (i = 0; i < 60; i++)
+		program->tables.word[i] = gpb_zone_word(i == 0 ? GPB_ZONE_BEGIN : i == 59 ? GPB_ZONE_END :
+												(int64) i * 182 * GPB_SECONDS_PER_DAY,
+												3600 + 3600 * (i % 2));
+	return 0;
+}
+
+/* Timestamps, an entry every minute from 2000 on, and what the calendar makes of them */
+static void
+calendar(const Index *index)
+{
+	static const struct
+	{
+		int			op;
+		int64		b;
+		const char *what;
+	}			cases[] = {
+		{GPB_OP_TRUNCATE, INT64_C(3600000000), "min, max of timestamps by the hour"},
+		{GPB_OP_TRUNCATE_MONTHS, 1, "min, max of timestamps by the month"},
+		{GPB_OP_ADD_MONTHS, 1, "min, max of timestamps a month later"},
+		{GPB_OP_TO_LOCAL, 0, "min, max of timestamps in a zone"},
+		{GPB_OP_OF_LOCAL, 0, "min, max of timestamps of a zone"}
+	};
+	int			i;
+
+	for (i = 0; i < (int) (sizeof(cases) / sizeof(cases[0])); i++)
+	{
+		int			time;
+		int			b;
+
+		begin(index);
+		time = step(GPB_OP_MULTIPLY, K, constant(60000000));
+		b = cases[i].b != 0 ? constant(cases[i].b) : zone();
+		time = step(cases[i].op, time, b);
+		program->step[program->nsteps - 1].c = (uint8) (cases[i].op == GPB_OP_TRUNCATE ?
+														constant(0) : 0);
+		term(time, GPB_KIND_INT8, GPB_WANT_MINMAX);
+		ask(index, cases[i].what, 0);
+	}
+}
+
 /* Entries that a filter lets pass, one in a thousand, and the first ones in an order */
 static void
 lists(const Index *index)
@@ -232,7 +281,10 @@ run_index(const char *name, uint64 nentries, bool floats)
 	set_visibility(&index, 0);
 	without_groups(&index);
 	if (!floats)
+	{
+		calendar(&index);
 		lists(&index);
+	}
 	for (i = 0; i < 8; i++)
 	{
 		/* with exact sums, so many rows would have 640 bytes each */

@@ -89,37 +89,6 @@ fill_years(void)
 		year_day[year - 1 - FIRST_YEAR] = year_day[year - FIRST_YEAR] - 365 - is_leap(year - 1);
 }
 
-/* The day on which the day's month, quarter or year began; "count" is 1, 3 or 12 months. */
-static int64
-months_began(int64 day, int count)
-{
-	static const int length[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	int			low = 0;
-	int			high = LAST_YEAR - FIRST_YEAR;
-	int64		began;
-	int			month;
-
-	while (high - low > 1)
-	{
-		int			middle = (low + high) / 2;
-
-		*(year_day[middle] <= day ? &low : &high) = middle;
-	}
-	began = year_day[low];
-	for (month = 0; month < 12; month += count)
-	{
-		int64		next = began;
-		int			i;
-
-		for (i = month; i < month + count; i++)
-			next += length[i] + (i == 1 && is_leap(low + FIRST_YEAR));
-		if (day < next)
-			return began;
-		began = next;
-	}
-	return began;
-}
-
 static int64
 floor_divide(int64 a, int64 b)
 {
@@ -453,8 +422,10 @@ of_values(int op, int64 a, int64 b, int64 c, const int64 *list, int nlist)
 		case GPB_OP_TRUNCATE_MONTHS:
 			if (is_infinite(a))
 				return any_number(a);
-			return number((__int128) months_began(floor_divide(a, DAY), (int) b) * DAY,
-						  GPB_TIMESTAMP_LEAST, GPB_INT64_MAX);
+			if (b <= 0 || b > GPB_MOST_MONTHS)
+				return (Result) {0, false, true};
+			return number((__int128) first_of(floor_divide(month_of(floor_divide(a, DAY)), b) * b) *
+						  DAY, GPB_TIMESTAMP_LEAST, GPB_INT64_MAX);
 		case GPB_OP_ADD_MONTHS:
 			return is_infinite(a) ? any_number(a) : months_later(a, b);
 		case GPB_OP_TO_LOCAL:

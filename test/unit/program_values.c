@@ -73,7 +73,7 @@ random_word(Sort sort)
 		GPB_INT64_MIN, GPB_INT64_MAX, GPB_TIMESTAMP_LEAST, GPB_TIMESTAMP_END - 1, 0, -1, DAY,
 		-DAY, DAY - 1, 59 * DAY, 60 * DAY, 365 * DAY, 366 * DAY
 	};
-	static const int months[] = {1, 3, 12};
+	static const int months[] = {1, 3, 12, 12, 120, 1200, GPB_MOST_MONTHS, GPB_MOST_MONTHS + 1, 0};
 	int64		word = (int64) next_random();
 
 	switch (sort)
@@ -106,7 +106,7 @@ random_word(Sort sort)
 		case SOME_MONTHS:
 			return below(10) == 0 ? random_word(INTEGER) : below(600) - 300;
 		default:
-			return months[below(3)];
+			return months[below(LENGTH(months))];
 	}
 }
 

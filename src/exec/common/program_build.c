@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 
+#include "hold.h"
 #include "program_steps.h"
 #include "exec/common/index_columns.h"
 #include "exec/common/never_null.h"
@@ -56,6 +57,33 @@ gpb_builder_refusal(const GpbProgramBuilder *builder)
 	return builder->refusal;
 }
 
+/* ---- what tests compare ---- */
+
+/*
+ * Write what the builder refuses, or a program that it has made, to the server's log, in one line.
+ * Called where a test has asked for it, in builds with hold points.
+ */
+static void
+log_refusal(const GpbProgramBuilder *builder)
+{
+	ereport(LOG_SERVER_ONLY,
+			(errmsg_internal("program refused: %s", builder->refusal),
+			 errhidestmt(true), errhidecontext(true)));
+}
+
+static void
+log_program(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
+{
+	List	   *private = NIL;
+
+	gpb_program_put(&private, plan);
+	ereport(LOG_SERVER_ONLY,
+			(errmsg_internal("program%s: %s %s",
+							 gpb_builder_can_fault(builder) ? " that can fault" : "",
+							 nodeToString(private), nodeToString(plan->constants)),
+			 errhidestmt(true), errhidecontext(true)));
+}
+
 /* ---- all or nothing ---- */
 
 /* Does what was added fit the temporaries, or was it refused? */
@@ -81,6 +109,8 @@ settle(GpbProgramBuilder *builder, const GpbProgramBuilder *before, bool stays)
 
 	if (stays)
 		return true;
+	if (GPB_HOLD_WANTED("programs-in-log"))
+		log_refusal(builder);
 	*builder = *before;
 	builder->constants = list_truncate(builder->constants, nconstants);
 	builder->constant_types = list_truncate(builder->constant_types, nconstants);
@@ -824,5 +854,7 @@ gpb_builder_end(GpbProgramBuilder *builder)
 		plan->constants = copyObject(builder->constants);
 		plan->constant_types = list_copy(builder->constant_types);
 	}
+	if (GPB_HOLD_WANTED("programs-in-log"))
+		log_program(builder, plan);
 	return plan;
 }

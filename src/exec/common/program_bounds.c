@@ -27,10 +27,10 @@ typedef struct GpbBounds
 	int64		greatest;
 } GpbBounds;
 
-static const GpbBounds any_word = {PG_INT64_MIN, PG_INT64_MAX};
-static const GpbBounds any_int4 = {PG_INT32_MIN, PG_INT32_MAX};
-static const GpbBounds any_int2 = {PG_INT16_MIN, PG_INT16_MAX};
-static const GpbBounds any_boolean = {0, 1};
+#define any_word	((GpbBounds) {PG_INT64_MIN, PG_INT64_MAX})
+#define any_int4	((GpbBounds) {PG_INT32_MIN, PG_INT32_MAX})
+#define any_int2	((GpbBounds) {PG_INT16_MIN, PG_INT16_MAX})
+#define any_boolean ((GpbBounds) {0, 1})
 
 /* ---- what has no step ---- */
 
@@ -165,6 +165,12 @@ truncation_faults(GpbBounds unit, GpbBounds origin)
 		gpb_int64_truncate(GPB_TIMESTAMP_END, unit.least, origin.least, &result);
 }
 
+/* The bounds of each operator's result whatever its operands are */
+static const GpbBounds result_bounds[GPB_OPERATORS] = {
+#define GPB_OPERATOR(name, operands, kind, range, does) [GPB_OP_##name] = any_##range,
+#include "program_operators.h"
+};
+
 /* The bounds of a step's result, given those of its operands; *faults: it can fault. */
 static GpbBounds
 step_bounds(const GpbStep *step, GpbBounds a, GpbBounds b, GpbBounds c, bool *faults)
@@ -201,28 +207,8 @@ step_bounds(const GpbStep *step, GpbBounds a, GpbBounds b, GpbBounds c, bool *fa
 		case GPB_OP_TRUNCATE:
 			*faults = truncation_faults(b, c);
 			return any_word;
-		case GPB_OP_DATE_ADD:
-		case GPB_OP_DATE_SUBTRACT:
-		case GPB_OP_TIMESTAMP_TO_DATE:
-			return any_int4;
-		case GPB_OP_FILTER:
-		case GPB_OP_AND:
-		case GPB_OP_OR:
-		case GPB_OP_NOT:
-		case GPB_OP_IS_NULL:
-		case GPB_OP_IS_TRUE:
-		case GPB_OP_EQ:
-		case GPB_OP_NE:
-		case GPB_OP_LT:
-		case GPB_OP_LE:
-		case GPB_OP_GT:
-		case GPB_OP_GE:
-		case GPB_OP_DISTINCT:
-		case GPB_OP_IN:
-		case GPB_OP_IN_CODES:
-			return any_boolean;
 		default:
-			return any_word;
+			return result_bounds[step->op];
 	}
 }
 

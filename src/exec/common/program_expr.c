@@ -240,7 +240,7 @@ argument_slots(GpbProgramBuilder *builder, const GpbFunction *function, List *ar
  * is refused
  */
 static bool
-decimal_arguments(GpbProgramBuilder *builder, const GpbDecimalFunction *function, List *args,
+decimal_arguments(GpbProgramBuilder *builder, const GpbFunction *function, List *args,
 				  int without, GpbDecimal *value)
 {
 	ListCell   *lc;
@@ -285,7 +285,7 @@ decimal_null_if(GpbProgramBuilder *builder, NullIfExpr *expression)
 GpbDecimal
 gpb_decimal_expression(GpbProgramBuilder *builder, Expr *expression)
 {
-	const GpbDecimalFunction *found = NULL;
+	const GpbFunction *found = NULL;
 	GpbDecimal	value[3] = {{0}};
 	List	   *args = NIL;
 
@@ -358,7 +358,7 @@ constant_beside(List *args)
  * refused.
  */
 static bool
-arguments_or_result(GpbProgramBuilder *builder, const GpbDecimalFunction *function, bool distinct,
+arguments_or_result(GpbProgramBuilder *builder, const GpbFunction *function, bool distinct,
 					List *args, GpbDecimal *value, int *slot)
 {
 	int			constant = constant_beside(args);
@@ -377,7 +377,7 @@ arguments_or_result(GpbProgramBuilder *builder, const GpbDecimalFunction *functi
 
 /* A call whose arguments may be numerics, and whose result is a word */
 static int
-decimal_call_slot(GpbProgramBuilder *builder, const GpbDecimalFunction *function, List *args)
+decimal_call_slot(GpbProgramBuilder *builder, const GpbFunction *function, List *args)
 {
 	GpbDecimal	value[3] = {{0}};
 	int			slot;
@@ -390,7 +390,7 @@ decimal_call_slot(GpbProgramBuilder *builder, const GpbDecimalFunction *function
 static int
 call_slot(GpbProgramBuilder *builder, Oid function, List *args)
 {
-	const GpbDecimalFunction *decimal = gpb_decimal_find(function);
+	const GpbFunction *decimal = gpb_decimal_find(function);
 	const GpbFunction *found;
 	int			slot[3] = {0};
 
@@ -407,7 +407,7 @@ call_slot(GpbProgramBuilder *builder, Oid function, List *args)
 static int
 distinct_slot(GpbProgramBuilder *builder, DistinctExpr *expression)
 {
-	const GpbDecimalFunction *decimal = gpb_decimal_find(expression->opfuncid);
+	const GpbFunction *decimal = gpb_decimal_find(expression->opfuncid);
 	const GpbFunction *found;
 	GpbDecimal	value[3] = {{0}};
 	int			slot[3] = {0};
@@ -514,7 +514,7 @@ bound_array_slot(GpbProgramBuilder *builder, int slot, Expr *array)
 static int
 array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression)
 {
-	const GpbDecimalFunction *decimal = gpb_decimal_find(expression->opfuncid);
+	const GpbFunction *decimal = gpb_decimal_find(expression->opfuncid);
 	const GpbFunction *found;
 	Expr	   *array = lsecond(expression->args);
 	bool		is_known = IsA(array, Const) && !((Const *) array)->constisnull;

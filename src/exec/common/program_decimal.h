@@ -34,6 +34,7 @@ typedef struct GpbDecimal
 	bool		is_null;		/* the constant NULL, of any scale */
 	bool		varies;			/* how many digits are displayed depends on the row: */
 	int			shown;			/* the slot of their number, if so */
+	Oid			type;			/* of gpb_any_expression(): what words of no numeric are of */
 } GpbDecimal;
 
 /* Find a function whose arguments or result are numeric by its OID; NULL if it is none. */
@@ -67,6 +68,15 @@ extern int64 *gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array,
 
 /* The value of an expression of type numeric, or of one of words with scale 0 (program_expr.c) */
 extern GpbDecimal gpb_decimal_expression(GpbProgramBuilder *builder, Expr *expression);
+
+/*
+ * The value of an expression of any type (program_expr.c).  "lower" is 0 unless the value has 16
+ * bytes; it is not 0 where a column of 16 bytes is refused, and 0 where anything else is.
+ */
+extern GpbDecimal gpb_any_expression(GpbProgramBuilder *builder, Expr *expression);
+
+/* The type of a value's words, or of both halves */
+extern Oid	gpb_value_type(const GpbDecimal *value);
 
 /*
  * The slot of a quotient as a word of *scale, and of the dividend's magnitude.  Returns false if it

@@ -297,27 +297,39 @@ gpb_step_words(const GpbCode *code, const GpbCodeStep *step)
 	return code->tables.more + (code->tables.first[step->b] - GPB_MAX_TABLE_WORDS);
 }
 
-#define GPB_CASE_VALUES(op) \
-	case op: \
-		return gpb_do_values<op>(a, b, c, NULL, 0, result)
-#define GPB_CASE_TABLE(op) \
-	case op: \
-		return gpb_do_values<op>(a, b, c, code->tables.word + code->tables.first[step->b], \
-								 (int) code->tables.length[step->b], result)
+/* The words of a step's table that is not a long one */
+static __device__ __forceinline__ const int64 *
+gpb_short_words(const GpbCode *code, const GpbCodeStep *step)
+{
+	return code->tables.word + code->tables.first[step->b];
+}
+
 /*
- * A table that may be a long one.  The branch keeps the look-ups in the two kinds of memory apart:
- * by one pointer into either, those in parameters would be slower.
+ * Do an operator of any kind but GPB_OPERATOR_FILTER.  The branch of long tables keeps the look-ups
+ * in the two kinds of memory apart: by one pointer into either, those in parameters would be
+ * slower.
  */
-#define GPB_CASE_LONG_TABLE(op) \
-	case op: \
-		if (gpb_is_long_table(&code->tables, step->b)) \
-			return gpb_do_values<op>(a, b, c, gpb_step_words(code, step), \
-									 (int) code->tables.length[step->b], result); \
-		return gpb_do_values<op>(a, b, c, code->tables.word + code->tables.first[step->b], \
-								 (int) code->tables.length[step->b], result)
-#define GPB_CASE_NULLS(op) \
-	case op: \
-		return gpb_do_nulls<op>(a, b, c, result)
+template <int OP, GpbOperatorKind KIND>
+static __device__ __forceinline__ uint32
+gpb_do_operator(const GpbCode *code, const GpbCodeStep *step, const GpbOperand *a,
+				const GpbOperand *b, const GpbOperand *c, GpbOperand *result)
+{
+	if constexpr (KIND == GPB_OPERATOR_NULLS)
+		return gpb_do_nulls<OP>(a, b, c, result);
+	else if constexpr (KIND < GPB_OPERATOR_TABLE)
+		return gpb_do_values<OP>(a, b, c, NULL, 0, result);
+	else
+	{
+		if constexpr (KIND == GPB_OPERATOR_LONG_TABLE)
+		{
+			if (gpb_is_long_table(&code->tables, step->b))
+				return gpb_do_values<OP>(a, b, c, gpb_step_words(code, step),
+										 (int) code->tables.length[step->b], result);
+		}
+		return gpb_do_values<OP>(a, b, c, gpb_short_words(code, step),
+								 (int) code->tables.length[step->b], result);
+	}
+}
 
 /*
  * Do a step for all of a lane's entries.  Operands that the operator has not are zeros.  Returns
@@ -329,76 +341,15 @@ gpb_do_step(const GpbCode *code, const GpbCodeStep *step, const GpbOperand *a,
 {
 	switch (step->op)
 	{
-		GPB_CASE_NULLS(GPB_OP_AND);
-		GPB_CASE_NULLS(GPB_OP_OR);
-		GPB_CASE_NULLS(GPB_OP_IS_NULL);
-		GPB_CASE_NULLS(GPB_OP_IS_TRUE);
-		GPB_CASE_NULLS(GPB_OP_DISTINCT);
-		GPB_CASE_NULLS(GPB_OP_SELECT);
-		GPB_CASE_NULLS(GPB_OP_COALESCE);
-		GPB_CASE_NULLS(GPB_OP_LEAST);
-		GPB_CASE_NULLS(GPB_OP_GREATEST);
-		GPB_CASE_NULLS(GPB_OP_FLOAT_LEAST);
-		GPB_CASE_NULLS(GPB_OP_FLOAT_GREATEST);
-		GPB_CASE_VALUES(GPB_OP_NOT);
-		GPB_CASE_VALUES(GPB_OP_EQ);
-		GPB_CASE_VALUES(GPB_OP_NE);
-		GPB_CASE_VALUES(GPB_OP_LT);
-		GPB_CASE_VALUES(GPB_OP_LE);
-		GPB_CASE_VALUES(GPB_OP_GT);
-		GPB_CASE_VALUES(GPB_OP_GE);
-		GPB_CASE_VALUES(GPB_OP_ADD);
-		GPB_CASE_VALUES(GPB_OP_SUBTRACT);
-		GPB_CASE_VALUES(GPB_OP_MULTIPLY);
-		GPB_CASE_VALUES(GPB_OP_DIVIDE);
-		GPB_CASE_VALUES(GPB_OP_MODULO);
-		GPB_CASE_VALUES(GPB_OP_NEGATE);
-		GPB_CASE_VALUES(GPB_OP_ABS);
-		GPB_CASE_VALUES(GPB_OP_TO_INT2);
-		GPB_CASE_VALUES(GPB_OP_TO_INT4);
-		GPB_CASE_VALUES(GPB_OP_LOWER_ADD);
-		GPB_CASE_VALUES(GPB_OP_LOWER_SUBTRACT);
-		GPB_CASE_VALUES(GPB_OP_LOWER_MULTIPLY);
-		GPB_CASE_VALUES(GPB_OP_LOWER_CARRY);
-		GPB_CASE_VALUES(GPB_OP_UPPER_ADD);
-		GPB_CASE_VALUES(GPB_OP_UPPER_SUBTRACT);
-		GPB_CASE_VALUES(GPB_OP_UPPER_MULTIPLY);
-		GPB_CASE_VALUES(GPB_OP_FLOAT_ORDER);
-		GPB_CASE_VALUES(GPB_OP_FLOAT_ADD);
-		GPB_CASE_VALUES(GPB_OP_FLOAT_SUBTRACT);
-		GPB_CASE_VALUES(GPB_OP_FLOAT_MULTIPLY);
-		GPB_CASE_VALUES(GPB_OP_FLOAT_PRODUCT_REST);
-		GPB_CASE_VALUES(GPB_OP_FLOAT_DIVIDE);
-		GPB_CASE_VALUES(GPB_OP_FLOAT_NEGATE);
-		GPB_CASE_VALUES(GPB_OP_FLOAT_ABS);
-		GPB_CASE_VALUES(GPB_OP_INT_TO_FLOAT);
-		GPB_CASE_VALUES(GPB_OP_FLOAT_TO_INT);
-		GPB_CASE_VALUES(GPB_OP_DATE_TO_TIMESTAMP);
-		GPB_CASE_VALUES(GPB_OP_TIMESTAMP_TO_DATE);
-		GPB_CASE_VALUES(GPB_OP_DATE_ADD);
-		GPB_CASE_VALUES(GPB_OP_DATE_SUBTRACT);
-		GPB_CASE_VALUES(GPB_OP_TIMESTAMP_ADD);
-		GPB_CASE_VALUES(GPB_OP_TRUNCATE);
-		GPB_CASE_VALUES(GPB_OP_FLOOR_DIVIDE);
-		GPB_CASE_VALUES(GPB_OP_DATE_TO_MONTH);
-		GPB_CASE_VALUES(GPB_OP_MONTH_TO_DATE);
-		GPB_CASE_VALUES(GPB_OP_TRUNCATE_MONTHS);
-		GPB_CASE_VALUES(GPB_OP_ADD_MONTHS);
-		GPB_CASE_TABLE(GPB_OP_IN);
-		GPB_CASE_LONG_TABLE(GPB_OP_IN_CODES);
-		GPB_CASE_LONG_TABLE(GPB_OP_RANKED);
-		GPB_CASE_TABLE(GPB_OP_TO_LOCAL);
-		GPB_CASE_TABLE(GPB_OP_OF_LOCAL);
+#define GPB_OPERATOR(name, operands, kind, range, does) \
+		case GPB_OP_##name: \
+			return gpb_do_operator<GPB_OP_##name, GPB_OPERATOR_##kind>(code, step, a, b, c, result);
+#include "program_operators.h"
 		default:
 			*result = *a;
 			return ~0u;
 	}
 }
-
-#undef GPB_CASE_VALUES
-#undef GPB_CASE_TABLE
-#undef GPB_CASE_LONG_TABLE
-#undef GPB_CASE_NULLS
 
 /* ---- all steps ---- */
 

@@ -19,6 +19,9 @@
  * gpubtree_held.NAME.  At a point written GPB_SLOW_SERVICE it goes slowly: if there is a file
  * gpubtree_slow.NAME, it sleeps the nanoseconds written there for each of n things.
  *
+ * Where the session names the point programs-in-log, programs that it compiles, and what it cannot
+ * compile, are written to the server's log (test/program_steps).
+ *
  * At a point written GPB_STEP nobody can wait: a spinlock is held there.  The session calls the
  * function, if any, that its test has set.
  *

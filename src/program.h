@@ -84,111 +84,25 @@
 #define GPB_MAX_TABLE_WORDS		192
 #define GPB_MAX_MORE_WORDS		((uint32) 1 << 20)
 
-/*
- * What a step does with the values a, b and c, which are slots.  Unless something else is said, the
- * result is NULL if an operand is.  "Fault" stands for an error of core's operator.
- */
+/* What a step does with the values a, b and c, which are slots: see program_operators.h. */
 typedef enum GpbOperator
 {
-	GPB_OP_FILTER,				/* drop the entry unless a is true; no result */
-
-	/* booleans */
-	GPB_OP_AND,					/* of three-valued logic, and so the next two */
-	GPB_OP_OR,
-	GPB_OP_NOT,
-	GPB_OP_IS_NULL,				/* never NULL */
-	GPB_OP_IS_TRUE,				/* never NULL */
-
-	/* comparisons of integers, and of what GPB_OP_FLOAT_ORDER gave */
-	GPB_OP_EQ,
-	GPB_OP_NE,
-	GPB_OP_LT,
-	GPB_OP_LE,
-	GPB_OP_GT,
-	GPB_OP_GE,
-	GPB_OP_DISTINCT,			/* a IS DISTINCT FROM b: never NULL */
-	GPB_OP_IN,					/* is a in table b, whose words ascend? */
-	GPB_OP_IN_CODES,			/* is a in the set of codes that table b has?  See
-								 * gpb_is_among_codes() */
-	GPB_OP_RANKED,				/* code a below its rank, which table b has: gpb_ranked_code() */
-
-	/* choices, of any values */
-	GPB_OP_SELECT,				/* b if a is true, else c */
-	GPB_OP_COALESCE,			/* a, or b if a is NULL */
-	GPB_OP_LEAST,				/* of integers; NULL only if both are */
-	GPB_OP_GREATEST,
-
-	/* integers; a fault if the result does not fit 64 bits, or b is 0 */
-	GPB_OP_ADD,
-	GPB_OP_SUBTRACT,
-	GPB_OP_MULTIPLY,
-	GPB_OP_DIVIDE,
-	GPB_OP_MODULO,
-	GPB_OP_NEGATE,
-	GPB_OP_ABS,
-	GPB_OP_TO_INT2,				/* a; a fault if it does not fit 16 bits */
-	GPB_OP_TO_INT4,				/* a; a fault if it does not fit 32 bits */
-
-	/*
-	 * Integers of 128 bits, by halves that are as gpb_key_half() has them: the upper one, and the
-	 * low word less 2^63.  No upper half but NaN's is the greatest word, so those of it fault where
-	 * an operand is that, and where the result is that or does not fit.
-	 */
-	GPB_OP_LOWER_ADD,			/* a + b of lower halves; there is a carry if that is below a */
-	GPB_OP_LOWER_SUBTRACT,		/* a - b of lower halves; a borrow if a is below b */
-	GPB_OP_LOWER_MULTIPLY,		/* the lower half of low word a times integer b, */
-	GPB_OP_LOWER_CARRY,			/* and the upper one */
-	GPB_OP_UPPER_ADD,			/* upper halves a + b, and a carry c */
-	GPB_OP_UPPER_SUBTRACT,		/* a - b - c */
-	GPB_OP_UPPER_MULTIPLY,		/* upper half a times integer b, and a carry c */
-
-	/* float8; faults are core's: overflow, underflow, division by zero */
-	GPB_OP_FLOAT_ORDER,			/* an integer whose order is that of float8 (gpb_float_order()) */
-	GPB_OP_FLOAT_ADD,
-	GPB_OP_FLOAT_SUBTRACT,
-	GPB_OP_FLOAT_MULTIPLY,
-	GPB_OP_FLOAT_PRODUCT_REST,	/* the exact product of a and b, less the rounded one; 0 where that
-								 * is not finite.  Never faults */
-	GPB_OP_FLOAT_DIVIDE,
-	GPB_OP_FLOAT_NEGATE,
-	GPB_OP_FLOAT_ABS,
-	GPB_OP_FLOAT_LEAST,			/* in the order of float8; NULL only if both are */
-	GPB_OP_FLOAT_GREATEST,
-	GPB_OP_INT_TO_FLOAT,
-	GPB_OP_FLOAT_TO_INT,		/* rounded to nearest, ties to even; a fault if it does not fit 64
-								 * bits */
-
-	/*
-	 * Dates count days, timestamps microseconds, from 2000-01-01.  The least and the greatest word
-	 * of a date (32 bits) or timestamp (64 bits) are -infinity and infinity.
-	 */
-	GPB_OP_DATE_TO_TIMESTAMP,	/* a fault beyond the range of timestamps */
-	GPB_OP_TIMESTAMP_TO_DATE,
-	GPB_OP_DATE_ADD,			/* date a + b days; an infinite date stays; a fault out of range */
-	GPB_OP_DATE_SUBTRACT,		/* date a - date b, in days; a fault if one is infinite */
-	GPB_OP_TIMESTAMP_ADD,		/* timestamp a + b microseconds; an infinite one stays; a fault out
-								 * of range */
-	GPB_OP_TRUNCATE,			/* the greatest c + n * b that is not above a, for an integer n;
-								 * b > 0.  An infinite timestamp stays.  A fault if it does not fit
-								 * 64 bits */
-	GPB_OP_FLOOR_DIVIDE,		/* the greatest integer that is not above a / b; b > 0 */
-	GPB_OP_DATE_TO_MONTH,		/* the calendar month of date a, counted from January of year 0; a
-								 * fault unless the date is finite */
-	GPB_OP_MONTH_TO_DATE,		/* the first day of month a, counted from January of year 0; a
-								 * fault before 5000 BC, and beyond the range of dates */
-	GPB_OP_TRUNCATE_MONTHS,		/* the first microsecond of the calendar months of timestamp a
-								 * whose number since year 0 is a multiple of b: 1, 3, 12, up
-								 * to GPB_MOST_MONTHS.  An infinite timestamp stays.  A fault
-								 * if it is out of range */
-	GPB_OP_ADD_MONTHS,			/* timestamp a on the same day of the calendar, b months later, or
-								 * on the last of that month; otherwise as GPB_OP_TIMESTAMP_ADD */
-	GPB_OP_TO_LOCAL,			/* a timestamptz as a timestamp of a zone, whose offsets table b has
-								 * (gpb_zone_word()); otherwise as GPB_OP_TIMESTAMP_ADD, and a
-								 * fault where the table does not reach */
-	GPB_OP_OF_LOCAL,			/* the reverse; of a time that a zone has twice, or skips, what
-								 * core's DetermineTimeZoneOffset() says */
+#define GPB_OPERATOR(name, operands, kind, range, does) GPB_OP_##name,
+#include "program_operators.h"
 	GPB_OPERATORS
 } GpbOperator;
+
+/* What an operator takes and gives, as program_operators.h says */
+typedef enum GpbOperatorKind
+{
+	GPB_OPERATOR_FILTER,
+	GPB_OPERATOR_NULLS,
+	GPB_OPERATOR_VALUES,
+	GPB_OPERATOR_FAULTS,
+	GPB_OPERATOR_TABLE,			/* those from here on have a table */
+	GPB_OPERATOR_FAULTS_TABLE,
+	GPB_OPERATOR_LONG_TABLE
+} GpbOperatorKind;
 
 /*
  * A step.  Where guard is a slot, the step faults only for entries for which that value is true: it
@@ -381,37 +295,24 @@ gpb_operands(int op)
 {
 	switch (op)
 	{
-		case GPB_OP_FILTER:
-		case GPB_OP_NOT:
-		case GPB_OP_IS_NULL:
-		case GPB_OP_IS_TRUE:
-		case GPB_OP_IN:			/* b is no slot, but the number of a table */
-		case GPB_OP_IN_CODES:	/* likewise */
-		case GPB_OP_RANKED:		/* likewise */
-		case GPB_OP_NEGATE:
-		case GPB_OP_ABS:
-		case GPB_OP_TO_INT2:
-		case GPB_OP_TO_INT4:
-		case GPB_OP_FLOAT_ORDER:
-		case GPB_OP_FLOAT_NEGATE:
-		case GPB_OP_FLOAT_ABS:
-		case GPB_OP_INT_TO_FLOAT:
-		case GPB_OP_FLOAT_TO_INT:
-		case GPB_OP_DATE_TO_TIMESTAMP:
-		case GPB_OP_TIMESTAMP_TO_DATE:
-		case GPB_OP_DATE_TO_MONTH:
-		case GPB_OP_MONTH_TO_DATE:
-		case GPB_OP_TO_LOCAL:	/* likewise */
-		case GPB_OP_OF_LOCAL:
-			return 1;
-		case GPB_OP_SELECT:
-		case GPB_OP_UPPER_ADD:
-		case GPB_OP_UPPER_SUBTRACT:
-		case GPB_OP_UPPER_MULTIPLY:
-		case GPB_OP_TRUNCATE:
-			return 3;
+#define GPB_OPERATOR(name, operands, kind, range, does) case GPB_OP_##name: return operands;
+#include "program_operators.h"
 		default:
 			return 2;
+	}
+}
+
+/* The kind of an operator; of what is none, one of no consequence */
+GPB_FN GpbOperatorKind
+gpb_operator_kind(int op)
+{
+	switch (op)
+	{
+#define GPB_OPERATOR(name, operands, kind, range, does) \
+		case GPB_OP_##name: return GPB_OPERATOR_##kind;
+#include "program_operators.h"
+		default:
+			return GPB_OPERATOR_VALUES;
 	}
 }
 
@@ -419,8 +320,7 @@ gpb_operands(int op)
 GPB_FN bool
 gpb_step_has_table(const GpbStep *step)
 {
-	return step->op == GPB_OP_IN || step->op == GPB_OP_IN_CODES || step->op == GPB_OP_RANKED ||
-		step->op == GPB_OP_TO_LOCAL || step->op == GPB_OP_OF_LOCAL;
+	return gpb_operator_kind(step->op) >= GPB_OPERATOR_TABLE;
 }
 
 /*
@@ -518,7 +418,7 @@ gpb_table_is_at_fault(const GpbTables *tables, const GpbStep *step)
 	if (!gpb_is_long_table(tables, step->b))
 		return end > GPB_MAX_TABLE_WORDS;
 	return end > (uint64) GPB_MAX_TABLE_WORDS + GPB_MAX_MORE_WORDS || tables->more == NULL ||
-		(step->op != GPB_OP_IN_CODES && step->op != GPB_OP_RANKED);
+		gpb_operator_kind(step->op) != GPB_OPERATOR_LONG_TABLE;
 }
 
 /* The slot of the lower half that a term takes, or GPB_NO_SLOT */

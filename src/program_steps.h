@@ -66,6 +66,29 @@ gpb_int64_multiply(int64 a, int64 b, int64 *result)
 #endif
 }
 
+GPB_FN bool
+gpb_int64_abs(int64 a, int64 *result)
+{
+	if (a < 0)
+		return gpb_int64_subtract(0, a, result);
+	*result = a;
+	return false;
+}
+
+GPB_FN bool
+gpb_to_int2(int64 a, int64 *result)
+{
+	*result = a;
+	return a != (int16) a;
+}
+
+GPB_FN bool
+gpb_to_int4(int64 a, int64 *result)
+{
+	*result = a;
+	return a != (int32) a;
+}
+
 /* A quotient toward 0; b is neither 0 nor, where a is the least, -1. */
 GPB_FN bool
 gpb_int64_divide(int64 a, int64 b, int64 *result)
@@ -137,6 +160,30 @@ gpb_mixed_high(uint64 a, int64 b)
 	return (int64) (high - (b < 0 ? a : 0));
 }
 
+GPB_FN int64
+gpb_lower_add(int64 a, int64 b)
+{
+	return (int64) ((uint64) a + (uint64) b + GPB_HALF_SIGN);
+}
+
+GPB_FN int64
+gpb_lower_subtract(int64 a, int64 b)
+{
+	return (int64) ((uint64) a - (uint64) b + GPB_HALF_SIGN);
+}
+
+GPB_FN int64
+gpb_lower_multiply(int64 a, int64 b)
+{
+	return (int64) (((uint64) a ^ GPB_HALF_SIGN) * (uint64) b ^ GPB_HALF_SIGN);
+}
+
+GPB_FN int64
+gpb_lower_carry(int64 a, int64 b)
+{
+	return gpb_mixed_high((uint64) a ^ GPB_HALF_SIGN, b);
+}
+
 /* Each of these returns true where GPB_OP_UPPER_ADD and its neighbours fault. */
 
 GPB_FN bool
@@ -180,6 +227,18 @@ gpb_float_checked_sum(double a, double b, double sum, int64 *result)
 {
 	*result = gpb_float_bits(sum);
 	return gpb_float_is_infinite(sum) && !gpb_float_is_infinite(a) && !gpb_float_is_infinite(b);
+}
+
+GPB_FN bool
+gpb_float_add(double a, double b, int64 *result)
+{
+	return gpb_float_checked_sum(a, b, a + b, result);
+}
+
+GPB_FN bool
+gpb_float_subtract(double a, double b, int64 *result)
+{
+	return gpb_float_checked_sum(a, b, a - b, result);
 }
 
 GPB_FN bool
@@ -259,6 +318,7 @@ gpb_timestamp_is_infinite(int64 timestamp)
 GPB_FN bool
 gpb_date_to_timestamp(int64 date, int64 *result)
 {
+	*result = 0;
 	if (gpb_date_is_infinite(date))
 		*result = date < 0 ? GPB_INT64_MIN : GPB_INT64_MAX;
 	else if (date >= GPB_TIMESTAMP_END_DAY)
@@ -290,6 +350,13 @@ gpb_date_add(int64 date, int64 days, int64 *result)
 }
 
 GPB_FN bool
+gpb_date_subtract(int64 a, int64 b, int64 *result)
+{
+	*result = a - b;
+	return gpb_date_is_infinite(a) || gpb_date_is_infinite(b);
+}
+
+GPB_FN bool
 gpb_timestamp_add(int64 timestamp, int64 microseconds, int64 *result)
 {
 	*result = timestamp;
@@ -297,6 +364,14 @@ gpb_timestamp_add(int64 timestamp, int64 microseconds, int64 *result)
 		return false;
 	return gpb_int64_add(timestamp, microseconds, result) ||
 		*result < GPB_TIMESTAMP_LEAST || *result >= GPB_TIMESTAMP_END;
+}
+
+GPB_FN bool
+gpb_timestamp_truncate(int64 timestamp, int64 unit, int64 origin, int64 *result)
+{
+	*result = timestamp;
+	return !gpb_timestamp_is_infinite(timestamp) &&
+		gpb_int64_truncate(timestamp, unit, origin, result);
 }
 
 /*
@@ -520,7 +595,7 @@ gpb_of_local(int64 timestamp, const int64 *table, int n, int64 *result)
 	return gpb_timestamp_add(timestamp, -offset * GPB_USECS_PER_SECOND, result);
 }
 
-/* ---- all operators ---- */
+/* ---- values that may be NULL ---- */
 
 /* The truth of a boolean: 1 if it is true, 0 if it is false or NULL */
 GPB_FN bool
@@ -529,114 +604,43 @@ gpb_is_true(GpbValue value)
 	return !value.is_null && value.word != 0;
 }
 
-/* Operators whose result is not simply NULL where an operand is */
-GPB_FN bool
-gpb_operator_takes_nulls(int op)
-{
-	switch (op)
-	{
-		case GPB_OP_AND:
-		case GPB_OP_OR:
-		case GPB_OP_IS_NULL:
-		case GPB_OP_IS_TRUE:
-		case GPB_OP_DISTINCT:
-		case GPB_OP_SELECT:
-		case GPB_OP_COALESCE:
-		case GPB_OP_LEAST:
-		case GPB_OP_GREATEST:
-		case GPB_OP_FLOAT_LEAST:
-		case GPB_OP_FLOAT_GREATEST:
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* Can the operator fault? */
-GPB_FN bool
-gpb_operator_can_fault(int op)
-{
-	switch (op)
-	{
-		case GPB_OP_ADD:
-		case GPB_OP_SUBTRACT:
-		case GPB_OP_MULTIPLY:
-		case GPB_OP_DIVIDE:
-		case GPB_OP_MODULO:
-		case GPB_OP_NEGATE:
-		case GPB_OP_ABS:
-		case GPB_OP_TO_INT2:
-		case GPB_OP_TO_INT4:
-		case GPB_OP_UPPER_ADD:
-		case GPB_OP_UPPER_SUBTRACT:
-		case GPB_OP_UPPER_MULTIPLY:
-		case GPB_OP_FLOAT_ADD:
-		case GPB_OP_FLOAT_SUBTRACT:
-		case GPB_OP_FLOAT_MULTIPLY:
-		case GPB_OP_FLOAT_DIVIDE:
-		case GPB_OP_FLOAT_TO_INT:
-		case GPB_OP_DATE_TO_TIMESTAMP:
-		case GPB_OP_DATE_ADD:
-		case GPB_OP_DATE_SUBTRACT:
-		case GPB_OP_TIMESTAMP_ADD:
-		case GPB_OP_TRUNCATE:
-		case GPB_OP_FLOOR_DIVIDE:
-		case GPB_OP_DATE_TO_MONTH:
-		case GPB_OP_MONTH_TO_DATE:
-		case GPB_OP_TRUNCATE_MONTHS:
-		case GPB_OP_ADD_MONTHS:
-		case GPB_OP_TO_LOCAL:
-		case GPB_OP_OF_LOCAL:
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* The result of an operator that takes NULLs, of operands that may be NULL. */
 GPB_FN GpbValue
-gpb_step_of_nulls(int op, GpbValue a, GpbValue b, GpbValue c)
+gpb_boolean(bool truth)
+{
+	GpbValue	value = {0, false};
+
+	value.word = truth;
+	return value;
+}
+
+GPB_FN GpbValue
+gpb_and(GpbValue a, GpbValue b)
 {
 	GpbValue	result = {0, false};
 
-	switch (op)
-	{
-		case GPB_OP_AND:
-			result.is_null = (a.is_null && (b.is_null || b.word != 0)) ||
-				(b.is_null && a.word != 0 && !a.is_null);
-			result.word = gpb_is_true(a) && gpb_is_true(b);
-			return result;
-		case GPB_OP_OR:
-			result.word = gpb_is_true(a) || gpb_is_true(b);
-			result.is_null = (a.is_null || b.is_null) && result.word == 0;
-			return result;
-		case GPB_OP_IS_NULL:
-			result.word = a.is_null;
-			return result;
-		case GPB_OP_IS_TRUE:
-			result.word = gpb_is_true(a);
-			return result;
-		case GPB_OP_DISTINCT:
-			result.word = a.is_null != b.is_null || (!a.is_null && a.word != b.word);
-			return result;
-		case GPB_OP_SELECT:
-			return gpb_is_true(a) ? b : c;
-		case GPB_OP_COALESCE:
-			return a.is_null ? b : a;
-		case GPB_OP_LEAST:
-			return b.is_null || (!a.is_null && a.word <= b.word) ? a : b;
-		case GPB_OP_GREATEST:
-			return b.is_null || (!a.is_null && a.word >= b.word) ? a : b;
-		case GPB_OP_FLOAT_LEAST:
-			return b.is_null ||
-				(!a.is_null && gpb_float_order(a.word) <= gpb_float_order(b.word)) ? a : b;
-		case GPB_OP_FLOAT_GREATEST:
-			return b.is_null ||
-				(!a.is_null && gpb_float_order(a.word) >= gpb_float_order(b.word)) ? a : b;
-		default:
-			return result;
-	}
+	result.is_null = (a.is_null && (b.is_null || b.word != 0)) ||
+		(b.is_null && a.word != 0 && !a.is_null);
+	result.word = gpb_is_true(a) && gpb_is_true(b);
+	return result;
 }
+
+GPB_FN GpbValue
+gpb_or(GpbValue a, GpbValue b)
+{
+	GpbValue	result = {0, false};
+
+	result.word = gpb_is_true(a) || gpb_is_true(b);
+	result.is_null = (a.is_null || b.is_null) && result.word == 0;
+	return result;
+}
+
+GPB_FN bool
+gpb_are_distinct(GpbValue a, GpbValue b)
+{
+	return a.is_null != b.is_null || (!a.is_null && a.word != b.word);
+}
+
+/* ---- tables ---- */
 
 /* Is the value among n words, which ascend? */
 GPB_FN bool
@@ -712,6 +716,56 @@ gpb_ranked_code(const int64 *table, int n, int64 code)
 	return (int64) (rank << 32 | (uint32) code);
 }
 
+/* ---- all operators ---- */
+
+/* Is the result of the operator more than NULL where an operand is? */
+GPB_FN bool
+gpb_operator_takes_nulls(int op)
+{
+	return gpb_operator_kind(op) == GPB_OPERATOR_NULLS;
+}
+
+/* Can the operator fault? */
+GPB_FN bool
+gpb_operator_can_fault(int op)
+{
+	return gpb_operator_kind(op) == GPB_OPERATOR_FAULTS ||
+		gpb_operator_kind(op) == GPB_OPERATOR_FAULTS_TABLE;
+}
+
+#define GPB_NO_CASE(op, does)
+#define GPB_CASE_RETURN(op, does)	case op: return does;
+#define GPB_CASE_RESULT(op, does)	case op: *result = does; return false;
+
+#define GPB_OF_NULLS_FILTER			GPB_NO_CASE
+#define GPB_OF_NULLS_NULLS			GPB_CASE_RETURN
+#define GPB_OF_NULLS_VALUES			GPB_NO_CASE
+#define GPB_OF_NULLS_FAULTS			GPB_NO_CASE
+#define GPB_OF_NULLS_TABLE			GPB_NO_CASE
+#define GPB_OF_NULLS_FAULTS_TABLE	GPB_NO_CASE
+#define GPB_OF_NULLS_LONG_TABLE		GPB_NO_CASE
+
+#define GPB_OF_VALUES_FILTER		GPB_NO_CASE
+#define GPB_OF_VALUES_NULLS			GPB_NO_CASE
+#define GPB_OF_VALUES_VALUES		GPB_CASE_RESULT
+#define GPB_OF_VALUES_FAULTS		GPB_CASE_RETURN
+#define GPB_OF_VALUES_TABLE			GPB_CASE_RESULT
+#define GPB_OF_VALUES_FAULTS_TABLE	GPB_CASE_RETURN
+#define GPB_OF_VALUES_LONG_TABLE	GPB_CASE_RESULT
+
+/* The result of an operator that takes NULLs, of operands that may be NULL. */
+GPB_FN GpbValue
+gpb_step_of_nulls(int op, GpbValue a, GpbValue b, GpbValue c)
+{
+	switch (op)
+	{
+#define GPB_OPERATOR(name, operands, kind, range, does) GPB_OF_NULLS_##kind(GPB_OP_##name, does)
+#include "program_operators.h"
+		default:
+			return gpb_boolean(false);
+	}
+}
+
 /*
  * The result of an operator that takes no NULLs, at *result.  Returns true if it faults.  The words
  * of the step's table are table[0] to table[n - 1]; they are not read if it has none.
@@ -721,134 +775,8 @@ gpb_step_of_values(int op, int64 a, int64 b, int64 c, const int64 *table, int n,
 {
 	switch (op)
 	{
-		case GPB_OP_NOT:
-			*result = a == 0;
-			return false;
-		case GPB_OP_EQ:
-			*result = a == b;
-			return false;
-		case GPB_OP_NE:
-			*result = a != b;
-			return false;
-		case GPB_OP_LT:
-			*result = a < b;
-			return false;
-		case GPB_OP_LE:
-			*result = a <= b;
-			return false;
-		case GPB_OP_GT:
-			*result = a > b;
-			return false;
-		case GPB_OP_GE:
-			*result = a >= b;
-			return false;
-		case GPB_OP_IN:
-			*result = gpb_is_among(table, n, a);
-			return false;
-		case GPB_OP_IN_CODES:
-			*result = gpb_is_among_codes(table, n, a);
-			return false;
-		case GPB_OP_RANKED:
-			*result = gpb_ranked_code(table, n, a);
-			return false;
-		case GPB_OP_ADD:
-			return gpb_int64_add(a, b, result);
-		case GPB_OP_SUBTRACT:
-			return gpb_int64_subtract(a, b, result);
-		case GPB_OP_MULTIPLY:
-			return gpb_int64_multiply(a, b, result);
-		case GPB_OP_DIVIDE:
-			return gpb_int64_divide(a, b, result);
-		case GPB_OP_MODULO:
-			return gpb_int64_modulo(a, b, result);
-		case GPB_OP_NEGATE:
-			return gpb_int64_subtract(0, a, result);
-		case GPB_OP_ABS:
-			if (a < 0)
-				return gpb_int64_subtract(0, a, result);
-			*result = a;
-			return false;
-		case GPB_OP_TO_INT2:
-			*result = a;
-			return a != (int16) a;
-		case GPB_OP_TO_INT4:
-			*result = a;
-			return a != (int32) a;
-		case GPB_OP_LOWER_ADD:
-			*result = (int64) ((uint64) a + (uint64) b + GPB_HALF_SIGN);
-			return false;
-		case GPB_OP_LOWER_SUBTRACT:
-			*result = (int64) ((uint64) a - (uint64) b + GPB_HALF_SIGN);
-			return false;
-		case GPB_OP_LOWER_MULTIPLY:
-			*result = (int64) (((uint64) a ^ GPB_HALF_SIGN) * (uint64) b ^ GPB_HALF_SIGN);
-			return false;
-		case GPB_OP_LOWER_CARRY:
-			*result = gpb_mixed_high((uint64) a ^ GPB_HALF_SIGN, b);
-			return false;
-		case GPB_OP_UPPER_ADD:
-			return gpb_upper_add(a, b, c, result);
-		case GPB_OP_UPPER_SUBTRACT:
-			return gpb_upper_subtract(a, b, c, result);
-		case GPB_OP_UPPER_MULTIPLY:
-			return gpb_upper_multiply(a, b, c, result);
-		case GPB_OP_FLOAT_ORDER:
-			*result = gpb_float_order(a);
-			return false;
-		case GPB_OP_FLOAT_ADD:
-			return gpb_float_checked_sum(gpb_float_value(a), gpb_float_value(b),
-										 gpb_float_value(a) + gpb_float_value(b), result);
-		case GPB_OP_FLOAT_SUBTRACT:
-			return gpb_float_checked_sum(gpb_float_value(a), gpb_float_value(b),
-										 gpb_float_value(a) - gpb_float_value(b), result);
-		case GPB_OP_FLOAT_MULTIPLY:
-			return gpb_float_multiply(gpb_float_value(a), gpb_float_value(b), result);
-		case GPB_OP_FLOAT_PRODUCT_REST:
-			*result = gpb_float_product_rest(gpb_float_value(a), gpb_float_value(b));
-			return false;
-		case GPB_OP_FLOAT_DIVIDE:
-			return gpb_float_divide(gpb_float_value(a), gpb_float_value(b), result);
-		case GPB_OP_FLOAT_NEGATE:
-			*result = a ^ GPB_INT64_MIN;
-			return false;
-		case GPB_OP_FLOAT_ABS:
-			*result = a & GPB_INT64_MAX;
-			return false;
-		case GPB_OP_INT_TO_FLOAT:
-			*result = gpb_float_bits((double) a);
-			return false;
-		case GPB_OP_FLOAT_TO_INT:
-			return gpb_float_to_int64(gpb_float_value(a), result);
-		case GPB_OP_DATE_TO_TIMESTAMP:
-			*result = 0;
-			return gpb_date_to_timestamp(a, result);
-		case GPB_OP_TIMESTAMP_TO_DATE:
-			*result = gpb_timestamp_to_date(a);
-			return false;
-		case GPB_OP_DATE_ADD:
-			return gpb_date_add(a, b, result);
-		case GPB_OP_DATE_SUBTRACT:
-			*result = a - b;
-			return gpb_date_is_infinite(a) || gpb_date_is_infinite(b);
-		case GPB_OP_TIMESTAMP_ADD:
-			return gpb_timestamp_add(a, b, result);
-		case GPB_OP_TRUNCATE:
-			*result = a;
-			return !gpb_timestamp_is_infinite(a) && gpb_int64_truncate(a, b, c, result);
-		case GPB_OP_FLOOR_DIVIDE:
-			return gpb_int64_floor_divide(a, b, result);
-		case GPB_OP_DATE_TO_MONTH:
-			return gpb_date_to_month(a, result);
-		case GPB_OP_MONTH_TO_DATE:
-			return gpb_month_to_date(a, result);
-		case GPB_OP_TRUNCATE_MONTHS:
-			return gpb_truncate_months(a, b, result);
-		case GPB_OP_ADD_MONTHS:
-			return gpb_add_months(a, b, result);
-		case GPB_OP_TO_LOCAL:
-			return gpb_to_local(a, table, n, result);
-		case GPB_OP_OF_LOCAL:
-			return gpb_of_local(a, table, n, result);
+#define GPB_OPERATOR(name, operands, kind, range, does) GPB_OF_VALUES_##kind(GPB_OP_##name, does)
+#include "program_operators.h"
 		default:
 			*result = 0;
 			return true;

@@ -133,37 +133,16 @@ step_nulls(int op, GpbStripStep *step)
 	return faults;
 }
 
-/* Every operator but GPB_OP_FILTER, each as a constant of its own loop */
-#define EACH_OPERATOR(loop) \
-	loop(GPB_OP_AND) loop(GPB_OP_OR) loop(GPB_OP_NOT) loop(GPB_OP_IS_NULL) loop(GPB_OP_IS_TRUE) \
-	loop(GPB_OP_EQ) loop(GPB_OP_NE) loop(GPB_OP_LT) loop(GPB_OP_LE) loop(GPB_OP_GT) \
-	loop(GPB_OP_GE) loop(GPB_OP_DISTINCT) loop(GPB_OP_IN) loop(GPB_OP_IN_CODES) \
-	loop(GPB_OP_RANKED) loop(GPB_OP_SELECT) loop(GPB_OP_COALESCE) loop(GPB_OP_LEAST) \
-	loop(GPB_OP_GREATEST) loop(GPB_OP_ADD) loop(GPB_OP_SUBTRACT) loop(GPB_OP_MULTIPLY) \
-	loop(GPB_OP_DIVIDE) loop(GPB_OP_MODULO) loop(GPB_OP_NEGATE) loop(GPB_OP_ABS) \
-	loop(GPB_OP_TO_INT2) loop(GPB_OP_TO_INT4) \
-	loop(GPB_OP_LOWER_ADD) loop(GPB_OP_LOWER_SUBTRACT) loop(GPB_OP_LOWER_MULTIPLY) \
-	loop(GPB_OP_LOWER_CARRY) loop(GPB_OP_UPPER_ADD) loop(GPB_OP_UPPER_SUBTRACT) \
-	loop(GPB_OP_UPPER_MULTIPLY) \
-	loop(GPB_OP_FLOAT_ORDER) loop(GPB_OP_FLOAT_ADD) loop(GPB_OP_FLOAT_SUBTRACT) \
-	loop(GPB_OP_FLOAT_MULTIPLY) loop(GPB_OP_FLOAT_PRODUCT_REST) loop(GPB_OP_FLOAT_DIVIDE) \
-	loop(GPB_OP_FLOAT_NEGATE) loop(GPB_OP_FLOAT_ABS) loop(GPB_OP_FLOAT_LEAST) \
-	loop(GPB_OP_FLOAT_GREATEST) loop(GPB_OP_INT_TO_FLOAT) loop(GPB_OP_FLOAT_TO_INT) \
-	loop(GPB_OP_DATE_TO_TIMESTAMP) loop(GPB_OP_TIMESTAMP_TO_DATE) loop(GPB_OP_DATE_ADD) \
-	loop(GPB_OP_DATE_SUBTRACT) loop(GPB_OP_TIMESTAMP_ADD) loop(GPB_OP_TRUNCATE) \
-	loop(GPB_OP_FLOOR_DIVIDE) loop(GPB_OP_DATE_TO_MONTH) loop(GPB_OP_MONTH_TO_DATE) \
-	loop(GPB_OP_TRUNCATE_MONTHS) loop(GPB_OP_ADD_MONTHS) loop(GPB_OP_TO_LOCAL) \
-	loop(GPB_OP_OF_LOCAL)
-
-#define VALUES_CASE(op) case op: return step_values(op, step);
-#define NULLS_CASE(op) case op: return step_nulls(op, step);
-
+/* Every operator but GPB_OP_FILTER is a constant of a loop of its own. */
 GPB_FN bool
 any_step_values(int op, const GpbStripStep *step)
 {
 	switch (op)
 	{
-		EACH_OPERATOR(VALUES_CASE)
+#define GPB_OPERATOR(name, operands, kind, range, does) \
+		case GPB_OP_##name: \
+			return GPB_OPERATOR_##kind == GPB_OPERATOR_FILTER || step_values(GPB_OP_##name, step);
+#include "program_operators.h"
 		default:
 			return true;
 	}
@@ -174,7 +153,10 @@ any_step_nulls(int op, GpbStripStep *step)
 {
 	switch (op)
 	{
-		EACH_OPERATOR(NULLS_CASE)
+#define GPB_OPERATOR(name, operands, kind, range, does) \
+		case GPB_OP_##name: \
+			return GPB_OPERATOR_##kind == GPB_OPERATOR_FILTER || step_nulls(GPB_OP_##name, step);
+#include "program_operators.h"
 		default:
 			return true;
 	}

@@ -69,33 +69,35 @@ gpb_zone_constants(const GpbProgram *program, GpbZoneValue *slot)
 	}
 }
 
-/* Does the operator take its operands for float8, and is its result one? */
-static bool
-takes_floats(int op)
-{
-	return (op >= GPB_OP_FLOAT_ORDER && op <= GPB_OP_FLOAT_GREATEST) || op == GPB_OP_FLOAT_TO_INT;
-}
+/* Any value that an operator may have */
+#define GPB_ANY_boolean	{0, 1, true, false, false, GPB_NO_SLOT}
+#define GPB_ANY_int4	{GPB_INT32_MIN, GPB_INT32_MAX, true, false, false, GPB_NO_SLOT}
+#define GPB_ANY_word	{ANY_LEAST, ANY_GREATEST, true, false, false, GPB_NO_SLOT}
+#define GPB_ANY_float8	{ANY_LEAST, ANY_GREATEST, true, false, true, GPB_NO_SLOT}
 
-static bool
-gives_floats(int op)
-{
-	return (op > GPB_OP_FLOAT_ORDER && op <= GPB_OP_FLOAT_GREATEST) || op == GPB_OP_INT_TO_FLOAT;
-}
+static const GpbZoneValue any_results[GPB_OPERATORS] = {
+#define GPB_OPERATOR(name, operands, kind, range, does) [GPB_OP_##name] = GPB_ANY_##range,
+#include "program_operators.h"
+};
 
-static bool
-gives_booleans(int op)
-{
-	return op >= GPB_OP_AND && op <= GPB_OP_IN_CODES;
-}
-
-/* Any value that the operator may have */
 static GpbZoneValue
 any_result(int op)
 {
-	GpbZoneValue any = gives_booleans(op) ? between(0, 1) : between(ANY_LEAST, ANY_GREATEST);
+	return any_results[op];
+}
 
-	any.floats = gives_floats(op);
-	return any;
+/* Is the result of the operator a float8, and does it take its operands for such? */
+static bool
+gives_floats(int op)
+{
+	return any_results[op].floats;
+}
+
+static bool
+takes_floats(int op)
+{
+	return (gives_floats(op) && op != GPB_OP_INT_TO_FLOAT) || op == GPB_OP_FLOAT_ORDER ||
+		op == GPB_OP_FLOAT_TO_INT;
 }
 
 /*

@@ -13,13 +13,13 @@
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "engine/batch.h"
 #include "engine/cost.h"
 #include "exec/aggregate/aggregate_price.h"
+#include "exec/common/core_function.h"
 #include "exec/common/plan_costs.h"
 #include "exec/common/settings.h"
 #include "exec/common/unknown_bounds.h"
@@ -94,8 +94,9 @@ estimate_groups(const GpbAggregateQuery *query, List *expressions)
 static bool
 is_widening(const FuncExpr *call)
 {
-	return call->funcid == F_INT8_INT4 || call->funcid == F_INT8_INT2 ||
-		call->funcid == F_INT4_INT2;
+	const GpbFunction *function = gpb_core_function(call->funcid);
+
+	return function != NULL && function->call == GPB_CALL_SAME && function->rise == GPB_RISE_SAME;
 }
 
 /* What is known of the values of an expression */
@@ -131,6 +132,31 @@ constant_magnitude(Node *node, double *magnitude)
 	return *magnitude > 0.0;
 }
 
+/* Does an operator of a program do what one of + - * / % does in SQL? */
+static bool
+is_arithmetic(int op)
+{
+	switch (op)
+	{
+		case GPB_OP_ADD:
+		case GPB_OP_SUBTRACT:
+		case GPB_OP_MULTIPLY:
+		case GPB_OP_DIVIDE:
+		case GPB_OP_MODULO:
+		case GPB_OP_NEGATE:
+		case GPB_OP_FLOAT_ADD:
+		case GPB_OP_FLOAT_SUBTRACT:
+		case GPB_OP_FLOAT_MULTIPLY:
+		case GPB_OP_FLOAT_DIVIDE:
+		case GPB_OP_FLOAT_NEGATE:
+		case GPB_OP_DATE_ADD:
+		case GPB_OP_DATE_SUBTRACT:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /*
  * Go from an operator to the argument on whose values its own depend; false if that is not known. A
  * sum, a difference and a product with what has no column have as many values as the other
@@ -140,18 +166,19 @@ static bool
 step_below(GpbValues *values)
 {
 	OpExpr	   *call = (OpExpr *) values->column;
-	char	   *name = get_opname(call->opno);
+	const GpbFunction *function = gpb_core_function(get_opcode(call->opno));
+	int			op = function == NULL ? GPB_OPERATORS : function->op;
 	Node	   *first = linitial(call->args);
 	Node	   *last = llast(call->args);
 	double		magnitude;
 
-	if (name == NULL || strlen(name) != 1 || strchr("+-*/%", *name) == NULL)
+	if (!is_arithmetic(op))
 		return false;
-	if (*name == '/' || *name == '%')
+	if (op == GPB_OP_DIVIDE || op == GPB_OP_FLOAT_DIVIDE || op == GPB_OP_MODULO)
 	{
 		if (!constant_magnitude(last, &magnitude))
 			return false;
-		if (*name == '%')
+		if (op == GPB_OP_MODULO)
 			values->most = Min(values->most, magnitude);
 		else
 			values->divisor *= magnitude;

@@ -24,64 +24,10 @@
 #include "utils/timestamp.h"
 
 #include "exec/bucket/bucket_function.h"
+#include "exec/common/core_function.h"
 #include "exec/common/zone.h"
 
 /* ---- which functions ---- */
-
-typedef enum GpbBucketKind
-{
-	GPB_BUCKET_TRUNC,
-	GPB_BUCKET_BIN,
-	GPB_BUCKET_DIVIDE,
-	GPB_BUCKET_CAST,
-	GPB_BUCKET_DAY,				/* a cast that forgets the time of day */
-	GPB_BUCKET_SHIFT			/* to a zone's local time */
-} GpbBucketKind;
-
-/* Where a function gets its time zone from */
-#define GPB_NO_ZONE			(-1)
-#define GPB_SESSION_ZONE	(-2)	/* any other value is the number of its argument */
-
-/* One function of the server's own; all of them are strict. */
-typedef struct GpbBucketStepType
-{
-	Oid			function;
-	GpbBucketKind kind;
-	Oid			key_type;		/* of the argument that the key goes to */
-	Oid			result_type;
-	int8		nargs;
-	int8		key;			/* number of that argument */
-	int8		zone;
-	Oid			divisor_type;
-} GpbBucketStepType;
-
-static const GpbBucketStepType step_types[] = {
-	{F_DATE_TRUNC_TEXT_TIMESTAMP, GPB_BUCKET_TRUNC, TIMESTAMPOID, TIMESTAMPOID, 2, 1, GPB_NO_ZONE},
-	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, GPB_BUCKET_TRUNC, TIMESTAMPTZOID, TIMESTAMPTZOID, 2, 1,
-		GPB_SESSION_ZONE},
-	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, GPB_BUCKET_TRUNC, TIMESTAMPTZOID, TIMESTAMPTZOID, 3, 1, 2},
-	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, GPB_BUCKET_BIN, TIMESTAMPOID, TIMESTAMPOID, 3, 1,
-		GPB_NO_ZONE},
-	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, GPB_BUCKET_BIN, TIMESTAMPTZOID, TIMESTAMPTZOID, 3,
-		1, GPB_NO_ZONE},
-	{F_TIMEZONE_TEXT_TIMESTAMPTZ, GPB_BUCKET_SHIFT, TIMESTAMPTZOID, TIMESTAMPOID, 2, 1, 0},
-	{F_DATE_TIMESTAMP, GPB_BUCKET_DAY, TIMESTAMPOID, DATEOID, 1, 0, GPB_NO_ZONE},
-	{F_DATE_TIMESTAMPTZ, GPB_BUCKET_DAY, TIMESTAMPTZOID, DATEOID, 1, 0, GPB_SESSION_ZONE},
-	{F_TIMESTAMP_DATE, GPB_BUCKET_CAST, DATEOID, TIMESTAMPOID, 1, 0, GPB_NO_ZONE},
-	{F_TIMESTAMPTZ_DATE, GPB_BUCKET_CAST, DATEOID, TIMESTAMPTZOID, 1, 0, GPB_SESSION_ZONE},
-	{F_INT4_INT2, GPB_BUCKET_CAST, INT2OID, INT4OID, 1, 0, GPB_NO_ZONE},
-	{F_INT8_INT2, GPB_BUCKET_CAST, INT2OID, INT8OID, 1, 0, GPB_NO_ZONE},
-	{F_INT8_INT4, GPB_BUCKET_CAST, INT4OID, INT8OID, 1, 0, GPB_NO_ZONE},
-	{F_INT2DIV, GPB_BUCKET_DIVIDE, INT2OID, INT2OID, 2, 0, GPB_NO_ZONE, INT2OID},
-	{F_INT24DIV, GPB_BUCKET_DIVIDE, INT2OID, INT4OID, 2, 0, GPB_NO_ZONE, INT4OID},
-	{F_INT28DIV, GPB_BUCKET_DIVIDE, INT2OID, INT8OID, 2, 0, GPB_NO_ZONE, INT8OID},
-	{F_INT42DIV, GPB_BUCKET_DIVIDE, INT4OID, INT4OID, 2, 0, GPB_NO_ZONE, INT2OID},
-	{F_INT4DIV, GPB_BUCKET_DIVIDE, INT4OID, INT4OID, 2, 0, GPB_NO_ZONE, INT4OID},
-	{F_INT48DIV, GPB_BUCKET_DIVIDE, INT4OID, INT8OID, 2, 0, GPB_NO_ZONE, INT8OID},
-	{F_INT82DIV, GPB_BUCKET_DIVIDE, INT8OID, INT8OID, 2, 0, GPB_NO_ZONE, INT2OID},
-	{F_INT84DIV, GPB_BUCKET_DIVIDE, INT8OID, INT8OID, 2, 0, GPB_NO_ZONE, INT4OID},
-	{F_INT8DIV, GPB_BUCKET_DIVIDE, INT8OID, INT8OID, 2, 0, GPB_NO_ZONE, INT8OID},
-};
 
 /* Units of date_trunc, with their length */
 static const struct
@@ -118,17 +64,13 @@ static const struct
 
 #define GPB_MOST_STEPS		4
 
-static const GpbBucketStepType *
+/* The row of a function that puts keys into buckets; NULL if it is none */
+static const GpbFunction *
 step_type(Oid function)
 {
-	int			i;
+	const GpbFunction *found = gpb_core_function(function);
 
-	for (i = 0; i < lengthof(step_types); i++)
-	{
-		if (step_types[i].function == function)
-			return &step_types[i];
-	}
-	return NULL;
+	return found != NULL && (found->use & GPB_FOR_BUCKETS) != 0 ? found : NULL;
 }
 
 /* ---- matching ---- */
@@ -170,11 +112,11 @@ zones_are_followed(List *functions, Oid key_type)
 }
 
 /* The step that the expression is, a call of a function in our list, with its arguments; or NULL */
-static const GpbBucketStepType *
+static const GpbFunction *
 match_step(Expr *expression, List **arguments)
 {
 	Oid			function;
-	const GpbBucketStepType *type;
+	const GpbFunction *type;
 
 	if (IsA(expression, FuncExpr))
 	{
@@ -223,7 +165,7 @@ gpb_match_bucket_function(PlannerInfo *root, IndexOptInfo *index, int column,
 	{
 		List	   *args;
 		List	   *others = NIL;
-		const GpbBucketStepType *type = match_step(expression, &args);
+		const GpbFunction *type = match_step(expression, &args);
 		ListCell   *lc;
 
 		if (type == NULL || list_length(*functions) == GPB_MOST_STEPS)
@@ -249,7 +191,7 @@ gpb_match_bucket_function(PlannerInfo *root, IndexOptInfo *index, int column,
 
 typedef struct GpbBucketStep
 {
-	const GpbBucketStepType *type;
+	const GpbFunction *type;
 	FmgrInfo	procedure;
 	FunctionCallInfo call;
 } GpbBucketStep;
@@ -454,28 +396,30 @@ step_is_safe(GpbBucketFunction *function, const GpbBucketStep *step, double *len
 	else if (step->type->zone == GPB_SESSION_ZONE)
 		function->zone[function->nzones++] = session_timezone;
 
-	switch (step->type->kind)
+	switch ((GpbRise) step->type->rise)
 	{
-		case GPB_BUCKET_TRUNC:
+		case GPB_RISE_TRUNC:
 			*length = unit_length(args[0].value);
 			return *length > 0.0;
-		case GPB_BUCKET_BIN:
+		case GPB_RISE_BIN:
 			*length = stride_length(DatumGetIntervalP(args[0].value));
 			number = DatumGetTimestamp(args[2].value);
 			return *length > 0.0 && number >= GPB_SAFE_FIRST_DAY * USECS_PER_DAY &&
 				number <= GPB_SAFE_LAST_DAY * USECS_PER_DAY;
-		case GPB_BUCKET_DIVIDE:
+		case GPB_RISE_DIVIDE:
 			number = gpb_datum_integer(step->type->divisor_type, args[1].value);
 			*length = number;
 			return number > 0;
-		case GPB_BUCKET_DAY:
+		case GPB_RISE_DAY:
 			*length = (double) USECS_PER_DAY;
 			return true;
-		case GPB_BUCKET_CAST:
-		case GPB_BUCKET_SHIFT:
+		case GPB_RISE_SAME:
+		case GPB_RISE_MIDNIGHT:
+		case GPB_RISE_LOCAL:
 			return true;
+		default:
+			return false;
 	}
-	return false;
 }
 
 /*
@@ -497,10 +441,10 @@ steps_are_safe(GpbBucketFunction *function)
 		if (!step_is_safe(function, step, &length))
 			return false;
 		if (i == 0 && function->ncalled > 1 && step->type->zone == GPB_SESSION_ZONE &&
-			step->type->kind == GPB_BUCKET_TRUNC && length < USECS_PER_DAY &&
+			step->type->rise == GPB_RISE_TRUNC && length < USECS_PER_DAY &&
 			function->step[1].type->zone == GPB_SESSION_ZONE)
 			return false;
-		if (step->type->kind == GPB_BUCKET_DIVIDE)
+		if (step->type->rise == GPB_RISE_DIVIDE)
 			factor *= length;
 		else
 			longest = Max(longest, length);

@@ -13,94 +13,15 @@
 #include "nodes/primnodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/datetime.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 #include "utils/typcache.h"
 
+#include "exec/common/core_function.h"
 #include "exec/common/date_units.h"
 #include "exec/common/key_steps.h"
 #include "exec/common/program_words.h"
 #include "exec/common/zone.h"
-
-/* ---- which functions ---- */
-
-typedef enum GpbKeyCall
-{
-	GPB_KEY_SAME,				/* a cast of an integer to a type that has its value */
-	GPB_KEY_DIVIDE,
-	GPB_KEY_DAY,				/* the date of a timestamp */
-	GPB_KEY_MIDNIGHT,			/* the timestamp of a date */
-	GPB_KEY_LOCAL,				/* an instant as a timestamp, in a zone */
-	GPB_KEY_LOCAL_DAY,			/* the date of an instant, in a zone */
-	GPB_KEY_TRUNC,
-	GPB_KEY_LOCAL_TRUNC,		/* date_trunc() of an instant, in a zone */
-	GPB_KEY_BIN,
-	GPB_KEY_FIELD,				/* extract() or date_part() of a timestamp */
-	GPB_KEY_DATE_FIELD,			/* of a date */
-	GPB_KEY_LOCAL_FIELD			/* of an instant, in the session's zone */
-} GpbKeyCall;
-
-/* Where a function gets its time zone from */
-#define GPB_NO_ZONE			(-1)
-#define GPB_SESSION_ZONE	(-2)	/* any other value is the number of its argument */
-
-typedef struct GpbKeyFunctionType
-{
-	Oid			function;
-	GpbKeyCall	call;
-	int8		nargs;
-	int8		key;			/* number of the argument that the key goes to */
-	int8		zone;
-} GpbKeyFunctionType;
-
-static const GpbKeyFunctionType function_types[] = {
-	{F_INT4_INT2, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
-	{F_INT8_INT2, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
-	{F_INT8_INT4, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
-	{F_NUMERIC_INT2, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
-	{F_NUMERIC_INT4, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
-	{F_NUMERIC_INT8, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
-	{F_FLOAT8_INT2, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
-	{F_FLOAT8_INT4, GPB_KEY_SAME, 1, 0, GPB_NO_ZONE},
-	{F_INT2DIV, GPB_KEY_DIVIDE, 2, 0, GPB_NO_ZONE},
-	{F_INT24DIV, GPB_KEY_DIVIDE, 2, 0, GPB_NO_ZONE},
-	{F_INT28DIV, GPB_KEY_DIVIDE, 2, 0, GPB_NO_ZONE},
-	{F_INT42DIV, GPB_KEY_DIVIDE, 2, 0, GPB_NO_ZONE},
-	{F_INT4DIV, GPB_KEY_DIVIDE, 2, 0, GPB_NO_ZONE},
-	{F_INT48DIV, GPB_KEY_DIVIDE, 2, 0, GPB_NO_ZONE},
-	{F_INT82DIV, GPB_KEY_DIVIDE, 2, 0, GPB_NO_ZONE},
-	{F_INT84DIV, GPB_KEY_DIVIDE, 2, 0, GPB_NO_ZONE},
-	{F_INT8DIV, GPB_KEY_DIVIDE, 2, 0, GPB_NO_ZONE},
-	{F_DATE_TIMESTAMP, GPB_KEY_DAY, 1, 0, GPB_NO_ZONE},
-	{F_TIMESTAMP_DATE, GPB_KEY_MIDNIGHT, 1, 0, GPB_NO_ZONE},
-	{F_TIMEZONE_TEXT_TIMESTAMPTZ, GPB_KEY_LOCAL, 2, 1, 0},
-	{F_TIMESTAMP_TIMESTAMPTZ, GPB_KEY_LOCAL, 1, 0, GPB_SESSION_ZONE},
-	{F_DATE_TIMESTAMPTZ, GPB_KEY_LOCAL_DAY, 1, 0, GPB_SESSION_ZONE},
-	{F_DATE_TRUNC_TEXT_TIMESTAMP, GPB_KEY_TRUNC, 2, 1, GPB_NO_ZONE},
-	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, GPB_KEY_LOCAL_TRUNC, 2, 1, GPB_SESSION_ZONE},
-	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, GPB_KEY_LOCAL_TRUNC, 3, 1, 2},
-	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, GPB_KEY_BIN, 3, 1, GPB_NO_ZONE},
-	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, GPB_KEY_BIN, 3, 1, GPB_NO_ZONE},
-	{F_EXTRACT_TEXT_TIMESTAMP, GPB_KEY_FIELD, 2, 1, GPB_NO_ZONE},
-	{F_DATE_PART_TEXT_TIMESTAMP, GPB_KEY_FIELD, 2, 1, GPB_NO_ZONE},
-	{F_EXTRACT_TEXT_DATE, GPB_KEY_DATE_FIELD, 2, 1, GPB_NO_ZONE},
-	{F_EXTRACT_TEXT_TIMESTAMPTZ, GPB_KEY_LOCAL_FIELD, 2, 1, GPB_SESSION_ZONE},
-	{F_DATE_PART_TEXT_TIMESTAMPTZ, GPB_KEY_LOCAL_FIELD, 2, 1, GPB_SESSION_ZONE}
-};
-
-static const GpbKeyFunctionType *
-function_type(Oid function)
-{
-	int			i;
-
-	for (i = 0; i < lengthof(function_types); i++)
-	{
-		if (function_types[i].function == function)
-			return &function_types[i];
-	}
-	return NULL;
-}
 
 /* ---- from expressions to steps ---- */
 
@@ -175,22 +96,22 @@ add_bin(GpbKeyFunction *function, Const *stride, Const *origin)
 
 /* Fields that rise: the year, and the epoch, which date_part() has rounded. */
 static bool
-add_field(GpbKeyFunction *function, const GpbKeyFunctionType *type, const text *name)
+add_field(GpbKeyFunction *function, const GpbFunction *type, const text *name)
 {
 	int			field = gpb_date_field(name);
 
 	if (field == DTK_EPOCH && function->result_type == NUMERICOID)
 	{
 		function->decimals = 6;
-		return (type->call != GPB_KEY_DATE_FIELD ||
+		return (type->key_type != DATEOID ||
 				add_step(function, GPB_KEY_TO_MIDNIGHT, 0, 0)) &&
 			add_step(function, GPB_KEY_TO_EPOCH, 0, 0);
 	}
 	if (field != DTK_YEAR)
 		return false;
-	if (type->call == GPB_KEY_DATE_FIELD && !add_step(function, GPB_KEY_TO_MIDNIGHT, 0, 0))
+	if (type->key_type == DATEOID && !add_step(function, GPB_KEY_TO_MIDNIGHT, 0, 0))
 		return false;
-	if (type->call == GPB_KEY_LOCAL_FIELD &&
+	if (type->zone == GPB_SESSION_ZONE &&
 		!add_zone_step(function, GPB_KEY_TO_LOCAL, 0, 0, NULL))
 		return false;
 	return add_step(function, GPB_KEY_TO_YEAR, 0, 0);
@@ -198,41 +119,38 @@ add_field(GpbKeyFunction *function, const GpbKeyFunctionType *type, const text *
 
 /* Add what a function does with the key, its other arguments being constants. */
 static bool
-add_function(GpbKeyFunction *function, const GpbKeyFunctionType *type, List *args)
+add_function(GpbKeyFunction *function, const GpbFunction *type, List *args)
 {
 	Const	   *zone = type->zone >= 0 ? list_nth(args, type->zone) : NULL;
 	Const	   *first = linitial(args);
 	int64		divisor;
 
-	switch (type->call)
+	switch ((GpbRise) type->rise)
 	{
-		case GPB_KEY_SAME:
+		case GPB_RISE_SAME:
 			return true;
-		case GPB_KEY_DIVIDE:
+		case GPB_RISE_DIVIDE:
 			divisor = gpb_datum_word(getBaseType(exprType(lsecond(args))),
 									 ((Const *) lsecond(args))->constvalue);
 			return divisor > 0 && add_step(function, GPB_KEY_QUOTIENT, divisor, 0);
-		case GPB_KEY_DAY:
-			return add_step(function, GPB_KEY_TO_DAY, 0, 0);
-		case GPB_KEY_MIDNIGHT:
-			return add_step(function, GPB_KEY_TO_MIDNIGHT, 0, 0);
-		case GPB_KEY_LOCAL:
-			return add_zone_step(function, GPB_KEY_TO_LOCAL, 0, 0, zone);
-		case GPB_KEY_LOCAL_DAY:
-			return add_zone_step(function, GPB_KEY_TO_LOCAL, 0, 0, NULL) &&
+		case GPB_RISE_DAY:
+			return (type->zone == GPB_NO_ZONE ||
+					add_zone_step(function, GPB_KEY_TO_LOCAL, 0, 0, NULL)) &&
 				add_step(function, GPB_KEY_TO_DAY, 0, 0);
-		case GPB_KEY_TRUNC:
-		case GPB_KEY_LOCAL_TRUNC:
-			return add_trunc(function, type->call == GPB_KEY_LOCAL_TRUNC,
+		case GPB_RISE_MIDNIGHT:
+			return add_step(function, GPB_KEY_TO_MIDNIGHT, 0, 0);
+		case GPB_RISE_LOCAL:
+			return add_zone_step(function, GPB_KEY_TO_LOCAL, 0, 0, zone);
+		case GPB_RISE_TRUNC:
+			return add_trunc(function, type->zone != GPB_NO_ZONE,
 							 DatumGetTextPP(first->constvalue), zone);
-		case GPB_KEY_BIN:
+		case GPB_RISE_BIN:
 			return add_bin(function, first, lthird(args));
-		case GPB_KEY_FIELD:
-		case GPB_KEY_DATE_FIELD:
-		case GPB_KEY_LOCAL_FIELD:
+		case GPB_RISE_FIELD:
 			return add_field(function, type, DatumGetTextPP(first->constvalue));
+		default:
+			return false;
 	}
-	return false;
 }
 
 /*
@@ -294,7 +212,7 @@ set_key_type(GpbKeyFunction *function, Oid type)
 static bool
 add_expression(GpbKeyFunction *function, Expr *expression, List *columns, Var **key)
 {
-	const GpbKeyFunctionType *type;
+	const GpbFunction *type;
 	List	   *args;
 	ListCell   *lc;
 
@@ -306,17 +224,17 @@ add_expression(GpbKeyFunction *function, Expr *expression, List *columns, Var **
 	}
 	if (IsA(expression, FuncExpr))
 	{
-		type = function_type(((FuncExpr *) expression)->funcid);
+		type = gpb_core_function(((FuncExpr *) expression)->funcid);
 		args = ((FuncExpr *) expression)->args;
 	}
 	else if (IsA(expression, OpExpr))
 	{
-		type = function_type(get_opcode(((OpExpr *) expression)->opno));
+		type = gpb_core_function(get_opcode(((OpExpr *) expression)->opno));
 		args = ((OpExpr *) expression)->args;
 	}
 	else
 		return false;
-	if (type == NULL || list_length(args) != type->nargs)
+	if (type == NULL || (type->use & GPB_FOR_CONDITIONS) == 0 || list_length(args) != type->nargs)
 		return false;
 	foreach(lc, args)
 	{

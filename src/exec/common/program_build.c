@@ -19,6 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 
+#include "hold.h"
 #include "program_steps.h"
 #include "exec/common/index_columns.h"
 #include "exec/common/never_null.h"
@@ -56,6 +57,33 @@ gpb_builder_refusal(const GpbProgramBuilder *builder)
 	return builder->refusal;
 }
 
+/* ---- what tests compare ---- */
+
+/*
+ * Write what the builder refuses, or a program that it has made, to the server's log, in one line.
+ * Called where a test has asked for it, in builds with hold points.
+ */
+static void
+log_refusal(const GpbProgramBuilder *builder)
+{
+	ereport(LOG_SERVER_ONLY,
+			(errmsg_internal("program refused: %s", builder->refusal),
+			 errhidestmt(true), errhidecontext(true)));
+}
+
+static void
+log_program(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
+{
+	List	   *private = NIL;
+
+	gpb_program_put(&private, plan);
+	ereport(LOG_SERVER_ONLY,
+			(errmsg_internal("program%s: %s %s",
+							 gpb_builder_can_fault(builder) ? " that can fault" : "",
+							 nodeToString(private), nodeToString(plan->constants)),
+			 errhidestmt(true), errhidecontext(true)));
+}
+
 /* ---- all or nothing ---- */
 
 /* Does what was added fit the temporaries, or was it refused? */
@@ -81,6 +109,8 @@ settle(GpbProgramBuilder *builder, const GpbProgramBuilder *before, bool stays)
 
 	if (stays)
 		return true;
+	if (GPB_HOLD_WANTED("programs-in-log"))
+		log_refusal(builder);
 	*builder = *before;
 	builder->constants = list_truncate(builder->constants, nconstants);
 	builder->constant_types = list_truncate(builder->constant_types, nconstants);
@@ -151,51 +181,26 @@ gpb_build_order(GpbProgramBuilder *builder, Expr *expression, bool descending, b
 
 /* ---- groups ---- */
 
-/* The type of the words of a column of 16 bytes */
-static Oid
-wide_type(const GpbWideValue *value)
-{
-	return value->scale < 0 ? UUIDOID : gpb_wide_numeric_type(value->scale);
-}
-
-static int
-refuse_groups(GpbProgramBuilder *builder)
-{
-	return gpb_refuse(builder, "more than %d expressions in GROUP BY, where one of 16 bytes counts "
-					  "twice", GPB_MAX_GROUP_SLOTS);
-}
-
-/* Two group slots of a column of 16 bytes */
-static int
-wide_group_slots(GpbProgramBuilder *builder, const GpbWideValue *value, Oid *type)
-{
-	GpbProgram *program = &builder->program;
-
-	if (value->upper == GPB_REFUSED)
-		return GPB_REFUSED;
-	if (program->ngroups + 2 > GPB_MAX_GROUP_SLOTS)
-		return refuse_groups(builder);
-	*type = wide_type(value);
-	program->group[program->ngroups++] = value->upper;
-	program->group[program->ngroups++] = value->lower;
-	return value->upper;
-}
-
+/* The group slot of a value, or two of one of 16 bytes */
 static int
 group_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
 	GpbProgram *program = &builder->program;
-	GpbWideValue value;
-	int			slot;
+	GpbDecimal	value = gpb_any_expression(builder, expression);
+	bool		wide = value.lower != 0;
 
-	if (gpb_is_wide_expression(builder, expression, &value))
-		return wide_group_slots(builder, &value, type);
-	if (program->ngroups >= GPB_MAX_GROUP_SLOTS)
-		return refuse_groups(builder);
-	slot = gpb_typed_expression_slot(builder, expression, type);
-	if (slot != GPB_REFUSED)
-		program->group[program->ngroups++] = slot;
-	return slot;
+	if (wide && value.slot == GPB_REFUSED)
+		return GPB_REFUSED;
+	if (program->ngroups + (wide ? 2 : 1) > GPB_MAX_GROUP_SLOTS)
+		return gpb_refuse(builder, "more than %d expressions in GROUP BY, where one of 16 bytes "
+						  "counts twice", GPB_MAX_GROUP_SLOTS);
+	if (!wide && !gpb_decimal_is_whole(builder, &value))
+		return GPB_REFUSED;
+	*type = gpb_value_type(&value);
+	program->group[program->ngroups++] = value.slot;
+	if (wide)
+		program->group[program->ngroups++] = value.lower;
+	return value.slot;
 }
 
 bool
@@ -326,16 +331,13 @@ slot_with_square(GpbProgramBuilder *builder, int slot, int kind, int want)
 
 /* ---- sums of quotients ---- */
 
-/* Is it a sum or an average of a numeric?  Then *value is that, which may be refused. */
+/* Is it a sum or an average of numerics that have no scale, since they are quotients or vary? */
 static bool
-is_numeric_sum(GpbProgramBuilder *builder, const GpbAggregateItem *item, Expr *argument,
-			   GpbDecimal *value)
+is_sum_without_scale(const GpbAggregateItem *item, const GpbDecimal *value)
 {
-	if (item->type != NUMERICOID || (item->function != GPB_SUM && item->function != GPB_AVG) ||
-		getBaseType(exprType((Node *) argument)) != NUMERICOID)
-		return false;
-	*value = gpb_decimal_expression(builder, argument);
-	return true;
+	return (item->function == GPB_SUM || item->function == GPB_AVG) &&
+		item->type == NUMERICOID && value->slot != GPB_REFUSED &&
+		(value->divisor != 0 || value->varies);
 }
 
 /* The terms of a sum or an average of quotients, whose numbers go into the item */
@@ -452,6 +454,9 @@ wide_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbWideValu
 {
 	if (value->upper == GPB_REFUSED)
 		return GPB_REFUSED;
+	/* To count values their upper halves are enough. */
+	if (item->function == GPB_COUNT_VALUES)
+		return add_term(builder, value->upper, GPB_KIND_INT8, GPB_WANT_COUNT, filter);
 	if (item->function == GPB_MIN || item->function == GPB_MAX)
 		return halves_term(builder, item, value, filter);
 	if (wide_function(item->function) == GPB_COUNT_ENTRIES)
@@ -467,26 +472,6 @@ wide_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbWideValu
 		return GPB_REFUSED;
 	return item->function >= GPB_WIDE_VAR_POP ? cross_terms(builder, item, value, filter) :
 		item->column;
-}
-
-/* Is it an aggregate of values of 16 bytes?  Then *term is its term, or GPB_REFUSED. */
-static bool
-is_wide_aggregate(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argument, int filter,
-				  int *term)
-{
-	GpbWideValue value;
-	bool		counts = item->function == GPB_COUNT_VALUES;
-
-	/* To count a column's values its upper halves are enough. */
-	if (!(counts && gpb_is_counted_wide(builder, argument, &value.upper)) &&
-		!gpb_is_wide_expression(builder, argument, &value))
-		return false;
-	if (counts)
-		*term = item->column = value.upper == GPB_REFUSED ? GPB_REFUSED :
-			add_term(builder, value.upper, GPB_KIND_INT8, GPB_WANT_COUNT, filter);
-	else
-		*term = wide_terms(builder, item, &value, filter);
-	return true;
 }
 
 /* ---- min() and max() of texts ---- */
@@ -523,48 +508,59 @@ code_extreme_term(GpbProgramBuilder *builder, GpbAggregateItem *item, const Aggr
 
 /* ---- aggregates of one argument ---- */
 
+/* The term of an aggregate of a word, whose number is the item's */
+static int
+word_term(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal *value, int kind,
+		  int filter)
+{
+	int			slot;
+
+	if (!gpb_decimal_is_whole(builder, value))
+		return GPB_REFUSED;
+	slot = slot_with_square(builder, value->slot, kind, gpb_function_want(item->function));
+	if (slot == GPB_REFUSED)
+		return GPB_REFUSED;
+	if (item->type == NUMERICOID)
+		item->type = gpb_value_type(value);
+	return add_item_term(builder, slot, kind, item, filter);
+}
+
+/* The terms of an aggregate of an argument, whose numbers go into the item */
+static int
+argument_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argument, int filter)
+{
+	Oid			type = gpb_word_type(exprType((Node *) argument));
+	GpbWideValue wide = {0};
+	GpbDecimal	value;
+
+	/* Of a column whose values are counted the lower halves are not read. */
+	if (item->function == GPB_COUNT_VALUES && gpb_is_counted_wide(builder, argument, &wide.upper))
+		return wide_terms(builder, item, &wide, filter);
+	value = gpb_any_expression(builder, argument);
+	wide = (GpbWideValue) {value.slot, value.lower, value.scale};
+	if (value.lower != 0)
+		return wide_terms(builder, item, &wide, filter);
+	if (is_sum_without_scale(item, &value))
+		return value.divisor != 0 ? quotient_terms(builder, item, &value, filter) :
+			varying_terms(builder, item, &value, filter);
+	return word_term(builder, item, &value, OidIsValid(type) ? gpb_word_kind(type) : GPB_KIND_INT8,
+					 filter);
+}
+
 /* The term of an aggregate, whose number goes into the item; the filter guards the argument. */
 static int
 aggregate_term(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argument, int filter)
 {
-	int			want = gpb_function_want(item->function);
-	int			slot = GPB_NO_SLOT;
-	int			kind = GPB_KIND_INT8;
-	GpbDecimal	value;
-	Oid			type;
-
-	if (argument != NULL)
+	if (argument == NULL)
+		item->column = add_term(builder, GPB_NO_SLOT, GPB_KIND_INT8,
+								gpb_function_want(item->function), filter);
+	else
 	{
-		bool		wide;
-
 		if (filter != GPB_NO_SLOT)
 			gpb_guard_by(builder, filter);
-		wide = is_wide_aggregate(builder, item, argument, filter, &slot);
+		item->column = argument_terms(builder, item, argument, filter);
 		builder->guard = GPB_NO_SLOT;
-		if (wide)
-			return slot;
-		type = gpb_word_type(exprType((Node *) argument));
-		if (OidIsValid(type))
-			kind = gpb_word_kind(type);
-		if (filter != GPB_NO_SLOT)
-			gpb_guard_by(builder, filter);
-		if (is_numeric_sum(builder, item, argument, &value) && value.slot != GPB_REFUSED &&
-			(value.divisor != 0 || value.varies))
-		{
-			slot = value.divisor != 0 ? quotient_terms(builder, item, &value, filter) :
-				varying_terms(builder, item, &value, filter);
-			builder->guard = GPB_NO_SLOT;
-			return slot;
-		}
-		slot = slot_with_square(builder, gpb_typed_expression_slot(builder, argument, &type), kind,
-								want);
-		builder->guard = GPB_NO_SLOT;
-		if (slot == GPB_REFUSED)
-			return GPB_REFUSED;
-		if (item->type == NUMERICOID)
-			item->type = type;
 	}
-	item->column = add_item_term(builder, slot, kind, item, filter);
 	return item->column;
 }
 
@@ -733,38 +729,27 @@ gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *i
 }
 
 /*
- * The term of values of 16 bytes.  Steps whose result no term takes are dropped, so the lower
+ * The term of the values of any expression.  Steps whose result no term takes are dropped, so lower
  * halves have one too unless they are a column's.
  */
 static int
-wide_values_term(GpbProgramBuilder *builder, const GpbWideValue *value, Oid *type)
-{
-	int			term;
-
-	if (value->upper == GPB_REFUSED)
-		return GPB_REFUSED;
-	*type = wide_type(value);
-	term = add_term(builder, value->upper, GPB_KIND_INT8, GPB_WANT_COUNT, GPB_NO_SLOT);
-	if (term != GPB_REFUSED)
-		builder->program.term[term].lower = value->lower;
-	if (value->lower >= GPB_FIRST_TEMPORARY &&
-		add_term(builder, value->lower, GPB_KIND_INT8, GPB_WANT_COUNT, GPB_NO_SLOT) == GPB_REFUSED)
-		return GPB_REFUSED;
-	return term;
-}
-
-/* The term of the values of any expression */
-static int
 values_term(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
-	GpbWideValue value;
-	int			slot;
+	GpbDecimal	value = gpb_any_expression(builder, expression);
+	int			term;
 
-	if (gpb_is_wide_expression(builder, expression, &value))
-		return wide_values_term(builder, &value, type);
-	slot = gpb_typed_expression_slot(builder, expression, type);
-	return slot == GPB_REFUSED ? GPB_REFUSED :
-		add_term(builder, slot, gpb_word_kind(*type), GPB_WANT_COUNT, GPB_NO_SLOT);
+	if (value.slot == GPB_REFUSED ||
+		(value.lower == 0 && !gpb_decimal_is_whole(builder, &value)))
+		return GPB_REFUSED;
+	*type = gpb_value_type(&value);
+	term = add_term(builder, value.slot, gpb_word_kind(*type), GPB_WANT_COUNT, GPB_NO_SLOT);
+	if (term == GPB_REFUSED || value.lower == 0)
+		return term;
+	builder->program.term[term].lower = value.lower;
+	if (value.lower >= GPB_FIRST_TEMPORARY &&
+		add_term(builder, value.lower, GPB_KIND_INT8, GPB_WANT_COUNT, GPB_NO_SLOT) == GPB_REFUSED)
+		return GPB_REFUSED;
+	return term;
 }
 
 bool
@@ -847,5 +832,7 @@ gpb_builder_end(GpbProgramBuilder *builder)
 		plan->constants = copyObject(builder->constants);
 		plan->constant_types = list_copy(builder->constant_types);
 	}
+	if (GPB_HOLD_WANTED("programs-in-log"))
+		log_program(builder, plan);
 	return plan;
 }

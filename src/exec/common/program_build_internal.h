@@ -27,6 +27,7 @@
 #ifndef GPB_PROGRAM_BUILD_INTERNAL_H
 #define GPB_PROGRAM_BUILD_INTERNAL_H
 
+#include "exec/common/core_function.h"
 #include "exec/common/program_build.h"
 
 /* Stands for a slot where something was refused.  What is built of it is refused too. */
@@ -127,10 +128,7 @@ extern bool gpb_needs_guard(GpbProgramBuilder *builder, Node *expression);
 
 /* ---- functions (program_function.c) ---- */
 
-/* A function of core that steps can say */
-typedef struct GpbFunction GpbFunction;
-
-/* Find a function by its OID; NULL if steps cannot say it. */
+/* Find a function of words by its OID; NULL if steps cannot say it. */
 extern const GpbFunction *gpb_function_find(Oid function);
 
 /* May a call of this function need a step that can fault?  Yes of those that are not known. */

@@ -16,7 +16,6 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
-#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
@@ -36,94 +35,30 @@
 /* 10^18 is the greatest power of ten that fits a word. */
 #define GPB_MOST_SCALE		18
 
-typedef enum GpbDecimalCall
-{
-	GPB_DECIMAL_FIELD,			/* extract(), and date_part(), whose result is float8 */
-	GPB_DECIMAL_OF_INTEGER,
-	GPB_DECIMAL_SUM,			/* op of both */
-	GPB_DECIMAL_PRODUCT,
-	GPB_DECIMAL_QUOTIENT,		/* by a constant */
-	GPB_DECIMAL_SIGN,			/* op of the word */
-	GPB_DECIMAL_SAME,
-	GPB_DECIMAL_FLOOR,
-	GPB_DECIMAL_CEILING,
-	GPB_DECIMAL_TRUNC,			/* to a constant number of digits */
-	GPB_DECIMAL_ROUND,
-	GPB_DECIMAL_COMPARE,		/* op of both; the result is a boolean */
-	GPB_DECIMAL_TO_INTEGER,		/* op of the rounded value; 0: none */
-	GPB_DECIMAL_TO_FLOAT
-} GpbDecimalCall;
-
-struct GpbDecimalFunction
-{
-	Oid			function;
-	GpbDecimalCall call;
-	GpbOperator op;
-};
-
-static const GpbDecimalFunction decimal_functions[] = {
-	{F_EXTRACT_TEXT_DATE, GPB_DECIMAL_FIELD, 0},
-	{F_EXTRACT_TEXT_TIMESTAMP, GPB_DECIMAL_FIELD, 0},
-	{F_EXTRACT_TEXT_TIMESTAMPTZ, GPB_DECIMAL_FIELD, 0},
-	{F_DATE_PART_TEXT_TIMESTAMP, GPB_DECIMAL_FIELD, GPB_OP_INT_TO_FLOAT},
-	{F_DATE_PART_TEXT_TIMESTAMPTZ, GPB_DECIMAL_FIELD, GPB_OP_INT_TO_FLOAT},
-	{F_NUMERIC_INT2, GPB_DECIMAL_OF_INTEGER, 0},
-	{F_NUMERIC_INT4, GPB_DECIMAL_OF_INTEGER, 0},
-	{F_NUMERIC_INT8, GPB_DECIMAL_OF_INTEGER, 0},
-	{F_NUMERIC_ADD, GPB_DECIMAL_SUM, GPB_OP_ADD},
-	{F_NUMERIC_SUB, GPB_DECIMAL_SUM, GPB_OP_SUBTRACT},
-	{F_NUMERIC_MUL, GPB_DECIMAL_PRODUCT, 0},
-	{F_NUMERIC_DIV, GPB_DECIMAL_QUOTIENT, 0},
-	{F_NUMERIC_UMINUS, GPB_DECIMAL_SIGN, GPB_OP_NEGATE},
-	{F_NUMERIC_ABS, GPB_DECIMAL_SIGN, GPB_OP_ABS},
-	{F_ABS_NUMERIC, GPB_DECIMAL_SIGN, GPB_OP_ABS},
-	{F_NUMERIC_UPLUS, GPB_DECIMAL_SAME, 0},
-	{F_FLOOR_NUMERIC, GPB_DECIMAL_FLOOR, 0},
-	{F_CEIL_NUMERIC, GPB_DECIMAL_CEILING, 0},
-	{F_CEILING_NUMERIC, GPB_DECIMAL_CEILING, 0},
-	{F_TRUNC_NUMERIC_INT4, GPB_DECIMAL_TRUNC, 0},
-	{F_ROUND_NUMERIC_INT4, GPB_DECIMAL_ROUND, 0},
-	{F_NUMERIC_EQ, GPB_DECIMAL_COMPARE, GPB_OP_EQ},
-	{F_NUMERIC_NE, GPB_DECIMAL_COMPARE, GPB_OP_NE},
-	{F_NUMERIC_LT, GPB_DECIMAL_COMPARE, GPB_OP_LT},
-	{F_NUMERIC_LE, GPB_DECIMAL_COMPARE, GPB_OP_LE},
-	{F_NUMERIC_GT, GPB_DECIMAL_COMPARE, GPB_OP_GT},
-	{F_NUMERIC_GE, GPB_DECIMAL_COMPARE, GPB_OP_GE},
-	{F_INT2_NUMERIC, GPB_DECIMAL_TO_INTEGER, GPB_OP_TO_INT2},
-	{F_INT4_NUMERIC, GPB_DECIMAL_TO_INTEGER, GPB_OP_TO_INT4},
-	{F_INT8_NUMERIC, GPB_DECIMAL_TO_INTEGER, 0},
-	{F_FLOAT8_NUMERIC, GPB_DECIMAL_TO_FLOAT, 0}
-};
-
-const GpbDecimalFunction *
+const GpbFunction *
 gpb_decimal_find(Oid function)
 {
-	int			i;
+	const GpbFunction *found = gpb_core_function(function);
 
-	for (i = 0; i < lengthof(decimal_functions); i++)
-	{
-		if (decimal_functions[i].function == function)
-			return &decimal_functions[i];
-	}
-	return NULL;
+	return found != NULL && found->call >= GPB_DECIMAL_FIELD ? found : NULL;
 }
 
 bool
-gpb_decimal_is_equality(const GpbDecimalFunction *function, bool negated)
+gpb_decimal_is_equality(const GpbFunction *function, bool negated)
 {
 	return function->call == GPB_DECIMAL_COMPARE &&
 		function->op == (negated ? GPB_OP_NE : GPB_OP_EQ);
 }
 
 bool
-gpb_decimal_gives_numeric(const GpbDecimalFunction *function)
+gpb_decimal_gives_numeric(const GpbFunction *function)
 {
 	return function->call < GPB_DECIMAL_COMPARE &&
 		!(function->call == GPB_DECIMAL_FIELD && function->op != 0);
 }
 
 bool
-gpb_decimal_takes_value(const GpbDecimalFunction *function, int argument)
+gpb_decimal_takes_value(const GpbFunction *function, int argument)
 {
 	switch (function->call)
 	{
@@ -499,7 +434,7 @@ floor_slot(GpbProgramBuilder *builder, int n, int64 d)
 
 /* The whole number at or below, or at or above, or toward zero */
 static GpbDecimal
-whole(GpbProgramBuilder *builder, GpbDecimalCall call, const GpbDecimal *value)
+whole(GpbProgramBuilder *builder, GpbCall call, const GpbDecimal *value)
 {
 	int			n;
 	int64		d = 1;
@@ -533,7 +468,7 @@ rounded(GpbProgramBuilder *builder, int slot, int64 d)
 
 /* round() or trunc() to a number of digits behind the point */
 static GpbDecimal
-to_digits(GpbProgramBuilder *builder, GpbDecimalCall call, const GpbDecimal *value,
+to_digits(GpbProgramBuilder *builder, GpbCall call, const GpbDecimal *value,
 		  const Const *digits)
 {
 	int			n;
@@ -670,7 +605,7 @@ gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array, GpbDecimal *v
  * or be beyond all of them, or no number.
  */
 bool
-gpb_decimal_compare_constant(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
+gpb_decimal_compare_constant(GpbProgramBuilder *builder, const GpbFunction *function,
 							 bool distinct, const GpbDecimal *value, const Const *constant,
 							 bool constant_is_left, int *slot)
 {
@@ -794,7 +729,7 @@ gpb_decimal_shown(GpbProgramBuilder *builder, const GpbDecimal *value)
  * which is not said here.
  */
 static GpbDecimal
-field(GpbProgramBuilder *builder, const GpbDecimalFunction *function, int slot, List *args)
+field(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *args)
 {
 	Const	   *name = linitial(args);
 	int			scale;
@@ -834,7 +769,7 @@ float_slot(GpbProgramBuilder *builder, const GpbDecimal *value)
 }
 
 static int
-integer_slot(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
+integer_slot(GpbProgramBuilder *builder, const GpbFunction *function,
 			 const GpbDecimal *value)
 {
 	int			slot = rounded(builder, value->slot, power_of_ten(value->scale));
@@ -846,7 +781,7 @@ integer_slot(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
 
 /* May an argument of the function vary in the digits that it is displayed with? */
 static bool
-takes_varying(const GpbDecimalFunction *function)
+takes_varying(const GpbFunction *function)
 {
 	switch (function->call)
 	{
@@ -867,7 +802,7 @@ takes_varying(const GpbDecimalFunction *function)
 
 /* May arguments of the function have 16 bytes, all of one scale? */
 static bool
-takes_wide(const GpbDecimalFunction *function)
+takes_wide(const GpbFunction *function)
 {
 	switch (function->call)
 	{
@@ -897,7 +832,7 @@ any_wide(const GpbDecimal *value, int n)
 
 /* Are the arguments such as the function takes?  If not, refuse it. */
 static bool
-arguments_fit(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
+arguments_fit(GpbProgramBuilder *builder, const GpbFunction *function,
 			  const GpbDecimal *value, int n)
 {
 	bool		takes_quotient = function->call == GPB_DECIMAL_FLOOR ||
@@ -920,7 +855,7 @@ arguments_fit(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
 
 /* A call of a function that gives a numeric, of which an argument has 16 bytes */
 static GpbDecimal
-wide_call(GpbProgramBuilder *builder, const GpbDecimalFunction *function, const GpbDecimal *value)
+wide_call(GpbProgramBuilder *builder, const GpbFunction *function, const GpbDecimal *value)
 {
 	switch (function->call)
 	{
@@ -934,7 +869,7 @@ wide_call(GpbProgramBuilder *builder, const GpbDecimalFunction *function, const 
 }
 
 GpbDecimal
-gpb_decimal_call(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
+gpb_decimal_call(GpbProgramBuilder *builder, const GpbFunction *function,
 				 const GpbDecimal *arguments, List *args)
 {
 	GpbDecimal	value[3] = {{0}};

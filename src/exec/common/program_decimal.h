@@ -34,22 +34,20 @@ typedef struct GpbDecimal
 	bool		is_null;		/* the constant NULL, of any scale */
 	bool		varies;			/* how many digits are displayed depends on the row: */
 	int			shown;			/* the slot of their number, if so */
+	Oid			type;			/* of gpb_any_expression(): what words of no numeric are of */
 } GpbDecimal;
 
-/* A function of core whose arguments or result are numeric */
-typedef struct GpbDecimalFunction GpbDecimalFunction;
-
-/* Find a function by its OID; NULL if it is none of these. */
-extern const GpbDecimalFunction *gpb_decimal_find(Oid function);
+/* Find a function whose arguments or result are numeric by its OID; NULL if it is none. */
+extern const GpbFunction *gpb_decimal_find(Oid function);
 
 /* Is the function's result numeric?  Else it is a word. */
-extern bool gpb_decimal_gives_numeric(const GpbDecimalFunction *function);
+extern bool gpb_decimal_gives_numeric(const GpbFunction *function);
 
 /* Is the function "=" of numerics or, if "negated", "<>"? */
-extern bool gpb_decimal_is_equality(const GpbDecimalFunction *function, bool negated);
+extern bool gpb_decimal_is_equality(const GpbFunction *function, bool negated);
 
 /* Is the argument a value?  If not it must be a Const. */
-extern bool gpb_decimal_takes_value(const GpbDecimalFunction *function, int argument);
+extern bool gpb_decimal_takes_value(const GpbFunction *function, int argument);
 
 /* A numeric constant */
 extern GpbDecimal gpb_decimal_constant(GpbProgramBuilder *builder, const Const *value);
@@ -58,7 +56,7 @@ extern GpbDecimal gpb_decimal_constant(GpbProgramBuilder *builder, const Const *
  * The result of a call, a word with scale 0 unless it is numeric.  "arguments" has those that are
  * values, with scale 0 where they are no numerics; args has all of them.
  */
-extern GpbDecimal gpb_decimal_call(GpbProgramBuilder *builder, const GpbDecimalFunction *function,
+extern GpbDecimal gpb_decimal_call(GpbProgramBuilder *builder, const GpbFunction *function,
 								   const GpbDecimal *arguments, List *args);
 
 /*
@@ -70,6 +68,15 @@ extern int64 *gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array,
 
 /* The value of an expression of type numeric, or of one of words with scale 0 (program_expr.c) */
 extern GpbDecimal gpb_decimal_expression(GpbProgramBuilder *builder, Expr *expression);
+
+/*
+ * The value of an expression of any type (program_expr.c).  "lower" is 0 unless the value has 16
+ * bytes; it is not 0 where a column of 16 bytes is refused, and 0 where anything else is.
+ */
+extern GpbDecimal gpb_any_expression(GpbProgramBuilder *builder, Expr *expression);
+
+/* The type of a value's words, or of both halves */
+extern Oid	gpb_value_type(const GpbDecimal *value);
 
 /*
  * The slot of a quotient as a word of *scale, and of the dividend's magnitude.  Returns false if it
@@ -93,7 +100,7 @@ extern GpbDecimal gpb_decimal_column(int slot, int lower, int scale);
  * Then *slot is its result.
  */
 extern bool gpb_decimal_compare_constant(GpbProgramBuilder *builder,
-										 const GpbDecimalFunction *function, bool distinct,
+										 const GpbFunction *function, bool distinct,
 										 const GpbDecimal *value, const Const *constant,
 										 bool constant_is_left, int *slot);
 

@@ -240,7 +240,7 @@ argument_slots(GpbProgramBuilder *builder, const GpbFunction *function, List *ar
  * is refused
  */
 static bool
-decimal_arguments(GpbProgramBuilder *builder, const GpbDecimalFunction *function, List *args,
+decimal_arguments(GpbProgramBuilder *builder, const GpbFunction *function, List *args,
 				  int without, GpbDecimal *value)
 {
 	ListCell   *lc;
@@ -285,7 +285,7 @@ decimal_null_if(GpbProgramBuilder *builder, NullIfExpr *expression)
 GpbDecimal
 gpb_decimal_expression(GpbProgramBuilder *builder, Expr *expression)
 {
-	const GpbDecimalFunction *found = NULL;
+	const GpbFunction *found = NULL;
 	GpbDecimal	value[3] = {{0}};
 	List	   *args = NIL;
 
@@ -358,7 +358,7 @@ constant_beside(List *args)
  * refused.
  */
 static bool
-arguments_or_result(GpbProgramBuilder *builder, const GpbDecimalFunction *function, bool distinct,
+arguments_or_result(GpbProgramBuilder *builder, const GpbFunction *function, bool distinct,
 					List *args, GpbDecimal *value, int *slot)
 {
 	int			constant = constant_beside(args);
@@ -377,7 +377,7 @@ arguments_or_result(GpbProgramBuilder *builder, const GpbDecimalFunction *functi
 
 /* A call whose arguments may be numerics, and whose result is a word */
 static int
-decimal_call_slot(GpbProgramBuilder *builder, const GpbDecimalFunction *function, List *args)
+decimal_call_slot(GpbProgramBuilder *builder, const GpbFunction *function, List *args)
 {
 	GpbDecimal	value[3] = {{0}};
 	int			slot;
@@ -390,7 +390,7 @@ decimal_call_slot(GpbProgramBuilder *builder, const GpbDecimalFunction *function
 static int
 call_slot(GpbProgramBuilder *builder, Oid function, List *args)
 {
-	const GpbDecimalFunction *decimal = gpb_decimal_find(function);
+	const GpbFunction *decimal = gpb_decimal_find(function);
 	const GpbFunction *found;
 	int			slot[3] = {0};
 
@@ -407,7 +407,7 @@ call_slot(GpbProgramBuilder *builder, Oid function, List *args)
 static int
 distinct_slot(GpbProgramBuilder *builder, DistinctExpr *expression)
 {
-	const GpbDecimalFunction *decimal = gpb_decimal_find(expression->opfuncid);
+	const GpbFunction *decimal = gpb_decimal_find(expression->opfuncid);
 	const GpbFunction *found;
 	GpbDecimal	value[3] = {{0}};
 	int			slot[3] = {0};
@@ -514,7 +514,7 @@ bound_array_slot(GpbProgramBuilder *builder, int slot, Expr *array)
 static int
 array_slot(GpbProgramBuilder *builder, ScalarArrayOpExpr *expression)
 {
-	const GpbDecimalFunction *decimal = gpb_decimal_find(expression->opfuncid);
+	const GpbFunction *decimal = gpb_decimal_find(expression->opfuncid);
 	const GpbFunction *found;
 	Expr	   *array = lsecond(expression->args);
 	bool		is_known = IsA(array, Const) && !((Const *) array)->constisnull;
@@ -600,6 +600,7 @@ case_branches_value(GpbProgramBuilder *builder, CaseExpr *expression)
 	int			around = builder->guard;
 	int		   *condition = palloc(sizeof(int) * (n + 1));
 	GpbDecimal *result = palloc0(sizeof(GpbDecimal) * (n + 1));
+	bool		needs_guard = gpb_needs_guard(builder, (Node *) expression);
 	int			i;
 
 	for (i = 0; i < n; i++)
@@ -617,7 +618,7 @@ case_branches_value(GpbProgramBuilder *builder, CaseExpr *expression)
 		builder->guard = guard;
 		if (result[i].slot == GPB_REFUSED)
 			return result[i];
-		if (gpb_needs_guard(builder, (Node *) expression))
+		if (needs_guard)
 			gpb_guard_by(builder, unless(builder, condition[i]));
 	}
 	if (expression->defresult != NULL)
@@ -869,34 +870,60 @@ gpb_expression_slot(GpbProgramBuilder *builder, Expr *expression)
 	return varying_slot(builder, expression);
 }
 
-bool
-gpb_is_wide_expression(GpbProgramBuilder *builder, Expr *expression, GpbWideValue *value)
+/* The value of an expression, but for a column of 16 bytes that is no numeric */
+static GpbDecimal
+word_or_numeric(GpbProgramBuilder *builder, Expr *expression)
 {
-	GpbDecimal	decimal;
+	GpbDecimal	value = {0};
 
-	if (gpb_is_wide_column(builder, expression, value))
-		return true;
-	if (!is_numeric(expression))
-		return false;
-	decimal = gpb_decimal_expression(builder, expression);
-	*value = (GpbWideValue) {decimal.slot, decimal.lower, decimal.scale};
-	return decimal.slot != GPB_REFUSED && decimal.lower != 0;
+	if (gpb_is_code_column(builder, expression, &value.slot))
+		value.slot = gpb_code_slot(builder, expression, &value.type);
+	else if (is_numeric(expression))
+		value = gpb_decimal_expression(builder, expression);
+	else
+	{
+		value.slot = gpb_expression_slot(builder, expression);
+		value.type = gpb_word_type(exprType((Node *) expression));
+	}
+	return value;
+}
+
+GpbDecimal
+gpb_any_expression(GpbProgramBuilder *builder, Expr *expression)
+{
+	GpbDecimal	value;
+	GpbWideValue wide;
+
+	if (gpb_is_wide_column(builder, expression, &wide))
+	{
+		value = gpb_decimal_column(wide.upper, wide.lower, wide.scale);
+		value.type = wide.scale < 0 ? UUIDOID : InvalidOid;
+		return value;
+	}
+	value = word_or_numeric(builder, expression);
+	if (value.slot == GPB_REFUSED)
+		value.lower = 0;
+	return value;
+}
+
+Oid
+gpb_value_type(const GpbDecimal *value)
+{
+	if (OidIsValid(value->type))
+		return value->type;
+	if (value->lower != 0)
+		return gpb_wide_numeric_type(value->scale);
+	return value->is_column ? gpb_numeric_column_type(value->scale) :
+		gpb_decimal_type(value->scale);
 }
 
 int
 gpb_typed_expression_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 {
-	GpbDecimal	value;
-	int			slot;
+	GpbDecimal	value = word_or_numeric(builder, expression);
 
-	if (gpb_is_code_column(builder, expression, &slot))
-		return gpb_code_slot(builder, expression, type);
-	*type = gpb_word_type(exprType((Node *) expression));
-	if (getBaseType(exprType((Node *) expression)) != NUMERICOID)
-		return gpb_expression_slot(builder, expression);
-	value = gpb_decimal_expression(builder, expression);
 	if (!gpb_decimal_is_whole(builder, &value))
 		return GPB_REFUSED;
-	*type = value.is_column ? gpb_numeric_column_type(value.scale) : gpb_decimal_type(value.scale);
+	*type = gpb_value_type(&value);
 	return value.slot;
 }

@@ -1,12 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * program_function.c
- *	  Which of core's functions steps of a program can say, and how.
+ *	  How steps of a program say the functions of words that core_function.c lists.
  *
- * A function is known by its OID, so that neither operators of the same name nor search_path
- * matter.  Where core's function raises an error the steps fault.  They may fault where it does
- * not, as a comparison of a date beyond the range of timestamps does: the node then does without
- * the program.
+ * Where core's function raises an error the steps fault.  They may fault where it does not, as a
+ * comparison of a date beyond the range of timestamps does: the node then does without the program.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,184 +12,20 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
-#include "utils/fmgroids.h"
 #include "utils/timestamp.h"
 
 #include "program_steps.h"
 #include "exec/common/date_units.h"
 #include "exec/common/program_build_internal.h"
 
-/* How a call becomes steps.  The arguments are x and y. */
-typedef enum GpbCall
-{
-	GPB_CALL_COMPARE,			/* x op y */
-	GPB_CALL_COMPARE_FLOATS,	/* x op y by GPB_OP_FLOAT_ORDER of both */
-	GPB_CALL_COMPARE_DATE,		/* x is a date, y a timestamp */
-	GPB_CALL_COMPARE_WITH_DATE, /* x is a timestamp, y a date */
-	GPB_CALL_COMPARE_LOCAL,		/* x, of type "then", is in local time, y a timestamptz */
-	GPB_CALL_COMPARE_WITH_LOCAL,	/* x is a timestamptz, y, of type "then", in local time */
-	GPB_CALL_STEP,				/* op of the arguments, and of the result the operator "then" */
-	GPB_CALL_SAME,				/* x */
-	GPB_CALL_NOT_ZERO,			/* x op 0 */
-	GPB_CALL_MINUS_DAYS,		/* x op -y */
-	GPB_CALL_SHIFT,				/* x, of type "then", plus or minus a constant interval */
-	GPB_CALL_TRUNC,				/* date_trunc() of y, of type "then", with a constant unit */
-	GPB_CALL_TO_TIMESTAMP,		/* to_timestamp() of x, a float8 */
-	GPB_CALL_BIN,				/* date_bin() of y with a constant stride and origin */
-	GPB_CALL_LOCAL,				/* x, a timestamptz, as a timestamp in the session's zone */
-	GPB_CALL_LOCAL_DATE,		/* x, a timestamptz, as a date in the session's zone */
-	GPB_CALL_OF_LOCAL,			/* x, a timestamp in the session's zone, as a timestamptz */
-	GPB_CALL_OF_LOCAL_DATE,		/* x, a date in the session's zone, as a timestamptz */
-	GPB_CALL_AT_ZONE,			/* y, a timestamptz, as a timestamp in a zone, which is constant */
-	GPB_CALL_OF_ZONE			/* y, a timestamp in such a zone, as a timestamptz */
-} GpbCall;
-
-struct GpbFunction
-{
-	Oid			function;
-	GpbCall		call;
-	GpbOperator op;
-	Oid			then;			/* an operator or a type; 0: none */
-};
-
-/* The six comparisons of two types */
-#define GPB_COMPARISONS(types, call, with) \
-	{F_##types##EQ##with, call, GPB_OP_EQ, 0}, \
-	{F_##types##NE##with, call, GPB_OP_NE, 0}, \
-	{F_##types##LT##with, call, GPB_OP_LT, 0}, \
-	{F_##types##LE##with, call, GPB_OP_LE, 0}, \
-	{F_##types##GT##with, call, GPB_OP_GT, 0}, \
-	{F_##types##GE##with, call, GPB_OP_GE, 0}
-
-/* Those of a timestamptz with "type", which is in local time */
-#define GPB_LOCAL_COMPARISONS(types, call, with, type) \
-	{F_##types##_EQ_##with, call, GPB_OP_EQ, type}, \
-	{F_##types##_NE_##with, call, GPB_OP_NE, type}, \
-	{F_##types##_LT_##with, call, GPB_OP_LT, type}, \
-	{F_##types##_LE_##with, call, GPB_OP_LE, type}, \
-	{F_##types##_GT_##with, call, GPB_OP_GT, type}, \
-	{F_##types##_GE_##with, call, GPB_OP_GE, type}
-
-/* Sum, difference, product and quotient of two types of integers, whose result is "then" */
-#define GPB_INTEGER_ARITHMETIC(types, then) \
-	{F_##types##PL, GPB_CALL_STEP, GPB_OP_ADD, then}, \
-	{F_##types##MI, GPB_CALL_STEP, GPB_OP_SUBTRACT, then}, \
-	{F_##types##MUL, GPB_CALL_STEP, GPB_OP_MULTIPLY, then}, \
-	{F_##types##DIV, GPB_CALL_STEP, GPB_OP_DIVIDE, then}
-
-/* What else there is for one type of integers */
-#define GPB_INTEGER_FUNCTIONS(type, then) \
-	GPB_INTEGER_ARITHMETIC(type, then), \
-	{F_##type##MOD, GPB_CALL_STEP, GPB_OP_MODULO, 0}, \
-	{F_MOD_##type##_##type, GPB_CALL_STEP, GPB_OP_MODULO, 0}, \
-	{F_##type##UM, GPB_CALL_STEP, GPB_OP_NEGATE, then}, \
-	{F_##type##ABS, GPB_CALL_STEP, GPB_OP_ABS, then}, \
-	{F_ABS_##type, GPB_CALL_STEP, GPB_OP_ABS, then}, \
-	{F_FLOAT8_##type, GPB_CALL_STEP, GPB_OP_INT_TO_FLOAT, 0}, \
-	{F_##type##_FLOAT8, GPB_CALL_STEP, GPB_OP_FLOAT_TO_INT, then}
-
-static const GpbFunction gpb_functions[] = {
-	GPB_COMPARISONS(BOOL, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(INT2, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(INT4, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(INT8, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(INT24, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(INT42, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(INT28, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(INT82, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(INT48, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(INT84, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(FLOAT8, GPB_CALL_COMPARE_FLOATS,),
-	GPB_COMPARISONS(FLOAT4, GPB_CALL_COMPARE_FLOATS,),
-	GPB_COMPARISONS(FLOAT48, GPB_CALL_COMPARE_FLOATS,),
-	GPB_COMPARISONS(FLOAT84, GPB_CALL_COMPARE_FLOATS,),
-	GPB_COMPARISONS(CHAR, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(TIME_, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(CASH_, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(XID8, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(PG_LSN_, GPB_CALL_COMPARE,),
-	/* of words that have not the type's order */
-	{F_OIDEQ, GPB_CALL_COMPARE, GPB_OP_EQ, 0},
-	{F_OIDNE, GPB_CALL_COMPARE, GPB_OP_NE, 0},
-	{F_ENUM_EQ, GPB_CALL_COMPARE, GPB_OP_EQ, 0},
-	{F_ENUM_NE, GPB_CALL_COMPARE, GPB_OP_NE, 0},
-	GPB_COMPARISONS(DATE_, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(TIMESTAMP_, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(TIMESTAMPTZ_, GPB_CALL_COMPARE,),
-	GPB_COMPARISONS(DATE_, GPB_CALL_COMPARE_DATE, _TIMESTAMP),
-	GPB_COMPARISONS(TIMESTAMP_, GPB_CALL_COMPARE_WITH_DATE, _DATE),
-	GPB_LOCAL_COMPARISONS(DATE, GPB_CALL_COMPARE_LOCAL, TIMESTAMPTZ, DATEOID),
-	GPB_LOCAL_COMPARISONS(TIMESTAMP, GPB_CALL_COMPARE_LOCAL, TIMESTAMPTZ, TIMESTAMPOID),
-	GPB_LOCAL_COMPARISONS(TIMESTAMPTZ, GPB_CALL_COMPARE_WITH_LOCAL, DATE, DATEOID),
-	GPB_LOCAL_COMPARISONS(TIMESTAMPTZ, GPB_CALL_COMPARE_WITH_LOCAL, TIMESTAMP, TIMESTAMPOID),
-
-	GPB_INTEGER_FUNCTIONS(INT2, GPB_OP_TO_INT2),
-	GPB_INTEGER_FUNCTIONS(INT4, GPB_OP_TO_INT4),
-	GPB_INTEGER_FUNCTIONS(INT8, 0),
-	GPB_INTEGER_ARITHMETIC(INT24, GPB_OP_TO_INT4),
-	GPB_INTEGER_ARITHMETIC(INT42, GPB_OP_TO_INT4),
-	GPB_INTEGER_ARITHMETIC(INT28, 0),
-	GPB_INTEGER_ARITHMETIC(INT82, 0),
-	GPB_INTEGER_ARITHMETIC(INT48, 0),
-	GPB_INTEGER_ARITHMETIC(INT84, 0),
-
-	{F_FLOAT8PL, GPB_CALL_STEP, GPB_OP_FLOAT_ADD, 0},
-	{F_FLOAT8MI, GPB_CALL_STEP, GPB_OP_FLOAT_SUBTRACT, 0},
-	{F_FLOAT8MUL, GPB_CALL_STEP, GPB_OP_FLOAT_MULTIPLY, 0},
-	{F_FLOAT8DIV, GPB_CALL_STEP, GPB_OP_FLOAT_DIVIDE, 0},
-	{F_FLOAT8UM, GPB_CALL_STEP, GPB_OP_FLOAT_NEGATE, 0},
-	{F_FLOAT8ABS, GPB_CALL_STEP, GPB_OP_FLOAT_ABS, 0},
-	{F_ABS_FLOAT8, GPB_CALL_STEP, GPB_OP_FLOAT_ABS, 0},
-
-	/* A cast has the name of its result, and then of its argument. */
-	{F_INT4_INT2, GPB_CALL_SAME, 0, 0},
-	{F_INT8_INT2, GPB_CALL_SAME, 0, 0},
-	{F_INT8_INT4, GPB_CALL_SAME, 0, 0},
-	{F_INT2_INT4, GPB_CALL_STEP, GPB_OP_TO_INT2, 0},
-	{F_INT2_INT8, GPB_CALL_STEP, GPB_OP_TO_INT2, 0},
-	{F_INT4_INT8, GPB_CALL_STEP, GPB_OP_TO_INT4, 0},
-	{F_INT4_BOOL, GPB_CALL_SAME, 0, 0},
-	{F_FLOAT8_FLOAT4, GPB_CALL_SAME, 0, 0},
-	{F_BOOL_INT4, GPB_CALL_NOT_ZERO, GPB_OP_NE, 0},
-	{F_TIMESTAMP_DATE, GPB_CALL_STEP, GPB_OP_DATE_TO_TIMESTAMP, 0},
-	{F_DATE_TIMESTAMP, GPB_CALL_STEP, GPB_OP_TIMESTAMP_TO_DATE, 0},
-
-	{F_TIMESTAMP_TIMESTAMPTZ, GPB_CALL_LOCAL, 0, 0},
-	{F_DATE_TIMESTAMPTZ, GPB_CALL_LOCAL_DATE, 0, 0},
-	{F_TIMESTAMPTZ_TIMESTAMP, GPB_CALL_OF_LOCAL, 0, 0},
-	{F_TIMESTAMPTZ_DATE, GPB_CALL_OF_LOCAL_DATE, 0, 0},
-	{F_TIMEZONE_TEXT_TIMESTAMPTZ, GPB_CALL_AT_ZONE, 0, 0},
-	{F_TIMEZONE_TEXT_TIMESTAMP, GPB_CALL_OF_ZONE, 0, 0},
-
-	{F_TO_TIMESTAMP_FLOAT8, GPB_CALL_TO_TIMESTAMP, 0, 0},
-
-	{F_DATE_PLI, GPB_CALL_STEP, GPB_OP_DATE_ADD, 0},
-	{F_DATE_MII, GPB_CALL_MINUS_DAYS, GPB_OP_DATE_ADD, 0},
-	{F_DATE_MI, GPB_CALL_STEP, GPB_OP_DATE_SUBTRACT, 0},
-	{F_DATE_PL_INTERVAL, GPB_CALL_SHIFT, GPB_OP_ADD, DATEOID},
-	{F_DATE_MI_INTERVAL, GPB_CALL_SHIFT, GPB_OP_SUBTRACT, DATEOID},
-	{F_TIMESTAMP_PL_INTERVAL, GPB_CALL_SHIFT, GPB_OP_ADD, TIMESTAMPOID},
-	{F_TIMESTAMP_MI_INTERVAL, GPB_CALL_SHIFT, GPB_OP_SUBTRACT, TIMESTAMPOID},
-	{F_TIMESTAMPTZ_PL_INTERVAL, GPB_CALL_SHIFT, GPB_OP_ADD, TIMESTAMPTZOID},
-	{F_TIMESTAMPTZ_MI_INTERVAL, GPB_CALL_SHIFT, GPB_OP_SUBTRACT, TIMESTAMPTZOID},
-	{F_DATE_TRUNC_TEXT_TIMESTAMP, GPB_CALL_TRUNC, GPB_OP_TRUNCATE, TIMESTAMPOID},
-	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ, GPB_CALL_TRUNC, GPB_OP_TRUNCATE, TIMESTAMPTZOID},
-	{F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT, GPB_CALL_TRUNC, GPB_OP_TRUNCATE, TIMESTAMPTZOID},
-	{F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP, GPB_CALL_BIN, GPB_OP_TRUNCATE, 0},
-	{F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ, GPB_CALL_BIN, GPB_OP_TRUNCATE, 0}
-};
-
 const GpbFunction *
 gpb_function_find(Oid function)
 {
-	int			i;
+	const GpbFunction *found = gpb_core_function(function);
 
-	for (i = 0; i < lengthof(gpb_functions); i++)
-	{
-		if (gpb_functions[i].function == function)
-			return &gpb_functions[i];
-	}
-	return NULL;
+	if (found == NULL || found->call == GPB_CALL_NONE || found->call >= GPB_DECIMAL_FIELD)
+		return NULL;
+	return found;
 }
 
 bool
@@ -466,7 +300,7 @@ gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function, const
 {
 	int			result;
 
-	switch (function->call)
+	switch ((GpbCall) function->call)
 	{
 		case GPB_CALL_COMPARE:
 		case GPB_CALL_COMPARE_FLOATS:
@@ -506,6 +340,7 @@ gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function, const
 		case GPB_CALL_AT_ZONE:
 		case GPB_CALL_OF_ZONE:
 			return in_zone(builder, function, slot[1], args);
+		default:
+			return GPB_REFUSED;
 	}
-	return GPB_REFUSED;
 }

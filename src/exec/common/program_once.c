@@ -9,7 +9,6 @@
 
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "utils/fmgroids.h"
 
 #include "exec/common/expressions.h"
 #include "exec/common/program_build_internal.h"
@@ -69,29 +68,9 @@ gpb_is_constant(Expr *expression)
 static bool
 no_function_of_moments(Oid function, void *argument)
 {
-	switch (function)
-	{
-		case F_NOW:
-		case F_DATE_PLI:
-		case F_DATE_MII:
-		case F_DATE_PL_INTERVAL:
-		case F_DATE_MI_INTERVAL:
-		case F_TIMESTAMP_PL_INTERVAL:
-		case F_TIMESTAMP_MI_INTERVAL:
-		case F_TIMESTAMPTZ_PL_INTERVAL:
-		case F_TIMESTAMPTZ_MI_INTERVAL:
-		case F_DATE_TIMESTAMP:
-		case F_DATE_TIMESTAMPTZ:
-		case F_TIMESTAMP_DATE:
-		case F_TIMESTAMP_TIMESTAMPTZ:
-		case F_TIMESTAMPTZ_DATE:
-		case F_TIMESTAMPTZ_TIMESTAMP:
-		case F_DATE_TRUNC_TEXT_TIMESTAMP:
-		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-			return false;
-		default:
-			return true;
-	}
+	const GpbFunction *found = gpb_core_function(function);
+
+	return found == NULL || (found->use & GPB_OF_MOMENTS) == 0;
 }
 
 /* Is there anything that is not a function of moments, by the clock or constant? */

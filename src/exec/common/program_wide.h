@@ -33,13 +33,6 @@ extern bool gpb_is_wide_column(GpbProgramBuilder *builder, Expr *expression, Gpb
  */
 extern bool gpb_is_counted_wide(GpbProgramBuilder *builder, Expr *expression, int *column);
 
-/*
- * Is it a column of the index whose values have halves, or a numeric of 16 bytes that is computed?
- * (program_expr.c)  Where it is refused steps of it may stay, and false may be returned.
- */
-extern bool gpb_is_wide_expression(GpbProgramBuilder *builder, Expr *expression,
-								   GpbWideValue *value);
-
 /* The numeric of an integer of 128 bits, whose words planning knows */
 extern GpbWideValue gpb_wide_number(GpbProgramBuilder *builder, int128 number, int scale);
 

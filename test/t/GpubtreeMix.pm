@@ -1,8 +1,9 @@
 # Writers of every kind beside readers who compare gpubtree's nodes with a sequential scan in one
 # snapshot: what 046 and 047 share; and what 105 and 106 do, where pages are deleted at a high rate.
 #
-# The table t of 046 and 047 has about 8,000 rows on some 200 heap pages, whose keys are 0 to 1999; the indexes t_k
-# and t_ts are gpubtree's, c refers to t.  SQL functions made here compare: see mix_compare().
+# The table t of 046 and 047 has about 8,000 rows on some 200 heap pages, whose keys are 0 to 1999; the
+# indexes t_k and t_ts are gpubtree's, c refers to t.  SQL functions made here compare: see
+# mix_compare().
 package GpubtreeMix;
 
 use Time::HiRes qw(usleep);
@@ -10,8 +11,8 @@ use GpubtreeHold;
 use GpubtreeTest;
 use Exporter 'import';
 
-our @EXPORT = qw(mix_wide_table mix_deletions mix_create mix_has_page_cache mix_start mix_finish mix_writers mix_vacuums
-  mix_readers mix_old_readers mix_standby_readers mix_plans);
+our @EXPORT = qw(mix_wide_table mix_deletions mix_create mix_has_page_cache mix_start mix_finish
+  mix_writers mix_vacuums mix_readers mix_old_readers mix_standby_readers mix_plans);
 
 # ---- pages that are deleted ----
 

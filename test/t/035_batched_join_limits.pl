@@ -2,8 +2,8 @@
 # outer rows and rescans there are; few rows read for a query that wants few; cancelled at once,
 # with nothing left behind.
 #
-# Guards: batches that grow from small, gpb_rows_memory(), rescans that reuse what they have, the end
-# of the node.
+# Guards: batches that grow from small, gpb_rows_memory(), rescans that reuse what they have, the
+# end of the node.
 use GpubtreeTest;
 use GpubtreeLimits;
 

@@ -77,6 +77,7 @@ try_leaves(const GpbBatch *batch, CellsTrial *trial, GpbBound bound, GpbCellsSam
 							  gpb_child_position(layout, page, bound), &leaf);
 	link.low = leaf.lo;
 	UnlockReleaseBuffer(buffer);
+	gpb_cells_total_init(&trial->reader, &trial->total);
 	passed = gpb_cells_pass(&trial->reader, trial->visibility, &trial->settled, &link,
 							&trial->total);
 	sample->passed += passed;
@@ -118,7 +119,6 @@ gpb_cells_sample(const GpbBatch *batch)
 					&batch->format, batch->evaluator);
 	if (!trial.reader.eligible || gpb_least_height(batch->index, &batch->program.layout) == 0)
 		return sample;
-	gpb_cells_total_init(&trial.reader, &trial.total);
 	gpb_settled_begin(&trial.settled, batch->heap, batch->snapshot);
 	trial.visibility = gpb_visibility_begin(batch->heap);
 	try_places(batch, &trial, &sample);

@@ -170,10 +170,10 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
 }
 
 /*
- * Rows that may not be seen cost a test of the map in vain, leaf after leaf where entries lead to
- * all of the table, and so do columns of too many values.  After so many such leaves cells are not asked for a while, which becomes
- * longer each time, until many leaves in a row are passed by.  A leaf that is passed by makes up
- * for two that are not.
+ * Rows that may not be seen cost a test of the map in vain, leaf after leaf where entries lead
+ * to all of the table, and so do columns of too many values.  After so many such leaves cells
+ * are not asked for a while, which becomes longer each time, until many leaves in a row are
+ * passed by.  A leaf that is passed by makes up for two that are not.
  */
 #define MOST_FAILURES	4
 #define FIRST_PAUSE		16
@@ -396,8 +396,7 @@ gpb_cells_total_init(const GpbCellReader *reader, GpbCellTotal *total)
 	int			i;
 
 	total->entries = 0;
-	if (reader->by_value != NULL)
-		gpb_leaf_values_init(&total->values);
+	gpb_leaf_values_init(&total->values);
 	for (i = 0; i < reader->format->ncolumns; i++)
 	{
 		gpb_column_state_init(&total->state[i]);

@@ -12,6 +12,9 @@
  * A reader looks at the page's LSN alone, which allows more than the code does: a look of the code
  * fails also where it finds a writer.
  *
+ * What a cell has of the entries, sums or how many there are of each value, makes no difference here:
+ * the cell stands for a set of entries, and a reader takes all of it or nothing.
+ *
  * One heap page and one leaf are enough.  Nothing in the rule connects two heap pages.  A block that
  * was found all-visible for one leaf is believed for another one, whose cell is read and looked at
  * much later: that is a leaf whose map bit was read early.

@@ -1083,8 +1083,8 @@ deciding_slots(const GpbProgram *program)
 }
 
 /*
- * Exact sums of float8 are no multiples of a value, and lower halves are another slot than the upper
- * ones.
+ * Exact sums of float8 are no multiples of a value, and lower halves are in another slot than the
+ * upper ones.
  */
 const GpbValueForm *
 gpb_evaluator_by_value(GpbEvaluator *evaluator)

@@ -68,7 +68,7 @@ gpb_leaf_cells_define_settings(void)
 							 NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.leaf_cache_size",
 							"Shared memory for what the entries of leaves add up to.",
-							"A leaf takes 128 bytes, and 128 more for each column beyond the first; rounded down to a power of two; 0 is none, -1 is 1/64 of shared_buffers.",
+							"A leaf takes 128 bytes, and 128 more for each column beyond the first, and for the values of a column; rounded down to a power of two; 0 is none, -1 is 1/64 of shared_buffers.",
 							&leaf_cache_size, -1, -1, 64 * 1024 * 1024, PGC_POSTMASTER,
 							GUC_UNIT_KB, NULL, NULL, NULL);
 }

@@ -142,7 +142,7 @@ typedef struct GpbSumsCell
 	GpbCellHead head;
 	uint8		slot;
 	uint8		column;			/* slot of the column that is summed */
-	uint8		held;			/* are the sums here?  Else they are too large, or there are NULLs */
+	uint8		held;			/* are the sums here?  Else they are too large, or NULLs */
 	uint32		low[GPB_CELL_VALUES];
 	int16		high[GPB_CELL_VALUES];
 } GpbSumsCell;

@@ -220,8 +220,9 @@ left_to_others(const GpbCellReader *reader, BlockNumber block)
  * Rows that may not be seen cost a test of the map in vain, leaf after leaf where entries lead to
  * all of the table, and so do columns of too many values.  After so many such leaves cells are not
  * asked for a while, which becomes longer each time, until many leaves in a row are passed by.  A
- * leaf that is passed by makes up for two that are not.  Where filters do not decide leaves, trying costs less beside what a
- * program does with the entries of one: a leaf makes up for more, and pauses are not as long.
+ * leaf that is passed by makes up for two that are not.  Where filters do not decide leaves, trying
+ * costs less beside what a program does with the entries of one: a leaf makes up for more, and
+ * pauses are not as long.
  */
 #define MOST_FAILURES	4
 #define FIRST_PAUSE		16

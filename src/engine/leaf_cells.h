@@ -85,7 +85,7 @@ typedef enum GpbCellMiss
 	GPB_CELL_UNSEEN,			/* some row may not be seen */
 	GPB_CELL_YOUNGER,			/* the cell is of another reader, who came after E */
 	GPB_CELL_UNHELD,			/* no cell could have what is wanted */
-	GPB_CELL_MANY,				/* likewise, of the entries of each value: there are too many values */
+	GPB_CELL_MANY,				/* likewise, by value: there are too many values */
 	GPB_CELL_MIXED,				/* some entries may pass the program's filters, and some not */
 	GPB_CELL_ENDS				/* the range ends on the leaf */
 } GpbCellMiss;
@@ -196,9 +196,9 @@ gpb_cells_pause(GpbCellReader *reader)
 /*
  * Pass by the leaf that *link names, and those after it, up to "most" in all, as long as their cells
  * hold.  What they have is added to *total, and *link becomes that of the last of them.  Returns
- * how many were passed by.  If that is 0, *link is as it was, and the leaf is to be visited.  The
- * map and settled pages are read on the way, so nothing may be locked; "settled" must have begun,
- * with the reader's snapshot.
+ * how many were passed by.  If that is 0, *link is as it was, and the leaf is to be visited.
+ * *total must not be full (gpb_cells_total_is_full()).  The map and settled pages are read on the
+ * way, so nothing may be locked; "settled" must have begun, with the reader's snapshot.
  */
 extern int	gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility,
 						   GpbSettledReader *settled, int most, GpbCellLink *link,

@@ -183,7 +183,7 @@ count_leaf(const GpbCellReader *reader, const char *page, LeafValues *values)
 	return values->n + (values->count[NULL_PLACE] > 0) <= GPB_CELL_VALUES;
 }
 
-/* The numbers of the values in ascending order, and that of NULL if there is one; returns how many. */
+/* The numbers of the values in ascending order, then that of NULL, if any; returns how many. */
 static int
 order_values(const LeafValues *values, uint8 *order)
 {

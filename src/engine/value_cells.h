@@ -29,8 +29,8 @@ extern void gpb_leaf_values_begin(GpbCellReader *reader);
 extern bool gpb_leaf_values_copy(GpbCellReader *reader, GpbCellCopy *copy, GpbCellMiss *miss);
 
 /*
- * Record the values of a leaf, whose cell was filled in: as gpb_cells_record().  Returns false, with
- * the reason, if no cell holds them, which is recorded too.
+ * Record the values of a leaf, whose cell was filled in: as gpb_cells_record().  Returns false,
+ * with the reason, if no cell holds them, which is recorded too.
  */
 extern bool gpb_leaf_values_record(const GpbCellReader *reader, const char *page,
 								   GpbCellCopy *copy, GpbCellMiss *miss);

@@ -286,13 +286,13 @@ for my $i (grep { $many[$_] ne 'an offset' } (0 .. $#many))
 sub rows { return "SELECT coalesce(string_agg(q::text, ' ' ORDER BY q::text), 'none') FROM ($_[0]) q" }
 
 sql(<<'SQL', 'VACUUM x');
-CREATE TABLE x (k bigint, s int, t text, b boolean, d timestamp, e float8, m numeric(10, 2), a int, far bigint, c17 int, c16 int, slow int);
+CREATE TABLE x (k bigint, s int, t text, b boolean, d timestamp, e float8, m numeric(10, 2), a int, far bigint, c17 int, c16 int, slow int, n17 int);
 INSERT INTO x SELECT i, nullif(h & 7, 5), 'state ' || (h >> 3 & 3), nullif(h >> 5 & 3, 2) = 1, timestamp '2024-01-01' + (h >> 7 & 7) * interval '1 day',
 	CASE i % 5 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' WHEN 2 THEN 0 WHEN 3 THEN 2.5 ELSE -2.5 END, (h >> 10 & 4095) / 100.0,
 	CASE WHEN i < 6000 THEN h >> 12 & 1023 ELSE nullif(h >> 12 & 31, 7) END,
-	CASE h & 3 WHEN 0 THEN -9223372036854775808 WHEN 1 THEN 9223372036854775807 ELSE h & 3 END, i % 17, nullif(i % 17, 3) % 16, nullif(i / 20, 99)
+	CASE h & 3 WHEN 0 THEN -9223372036854775808 WHEN 1 THEN 9223372036854775807 ELSE h & 3 END, i % 17, nullif(i % 17, 3) % 16, nullif(i / 20, 99), nullif(i % 17, 3)
 	FROM (SELECT i, abs(hashint8(i)::bigint) AS h FROM generate_series(1, 10000) i) i;
-CREATE INDEX x_k ON x USING gpubtree (k) INCLUDE (s, t, b, d, e, m, a, far, c17, c16, slow);
+CREATE INDEX x_k ON x USING gpubtree (k) INCLUDE (s, t, b, d, e, m, a, far, c17, c16, slow, n17);
 SQL
 my $whole_x = 'FROM x WHERE k BETWEEN 50 AND 9950';
 my @by_value = map { rows($_) } ("SELECT s, count(*) $whole_x GROUP BY s", "SELECT t, count(*) $whole_x GROUP BY t HAVING count(*) > 7",
@@ -308,7 +308,8 @@ my @by_value = map { rows($_) } ("SELECT s, count(*) $whole_x GROUP BY s", "SELE
 	'SELECT i, n.* FROM generate_series(0, 4000, 1000) i, LATERAL (SELECT s, count(*), sum(m) FROM x WHERE k BETWEEN i AND i + 5000 GROUP BY s) n',
 	'SELECT i, n.* FROM generate_series(0, 4000, 1000) i, LATERAL (SELECT sum(s * s), sum(m) FILTER (WHERE s < 3) FROM x WHERE k BETWEEN i AND i + 5000) n',
 	"SELECT sum(s / (s + 1)), max(CASE WHEN s > 2 THEN s + 4 END) $whole_x");
-my @not_by_value = map { rows($_) } ("SELECT c17, count(*) $whole_x GROUP BY c17", "SELECT far, count(*) $whole_x GROUP BY far",
+my @not_by_value = map { rows($_) } ("SELECT c17, count(*) $whole_x GROUP BY c17", "SELECT n17, count(*) $whole_x GROUP BY n17",
+	"SELECT far, count(*) $whole_x GROUP BY far",
 	"SELECT s, sum(e) $whole_x GROUP BY s", "SELECT s, min(m) $whole_x GROUP BY s", "SELECT s, max(m), sum(m) $whole_x GROUP BY s",
 	"SELECT s, sum(a * 2) $whole_x GROUP BY s", "SELECT s, t, count(*) $whole_x GROUP BY s, t",
 	'SELECT s, sum(a), count(a) FROM x WHERE k BETWEEN 6100 AND 9900 GROUP BY s');

@@ -15,6 +15,9 @@
  * A reader with a filter that row A never passes goes by a leaf whose cell has no row that passes,
  * whoever sees its rows: it asks neither the map nor settled pages, nor for a position.
  *
+ * What a cell has of the entries, sums or how many there are of each value, makes no difference here:
+ * the cell stands for a set of entries, and a reader takes all of it or nothing.
+ *
  * One heap page and one leaf are enough.  Nothing in the rule connects two heap pages.  A block that
  * was found all-visible for one leaf is believed for another one, whose cell is read and looked at
  * much later: that is a leaf whose map bit was read early.

@@ -193,8 +193,8 @@ random_steps(GpbProgram *program, int *sorts)
 }
 
 /*
- * A program over columns and constants of small integers, floats and booleans; some are functions of
- * one column, beside which they may want sums of others.
+ * A program over columns and constants of small integers, floats and booleans; some are functions
+ * of one column, beside which they may want sums of others.
  */
 static void
 random_program(GpbProgram *program, bool groups)
@@ -469,8 +469,8 @@ loads_leaf(GpbEvaluator *evaluator, const Leaf *leaf)
 }
 
 /*
- * Put the entries of a leaf through the evaluator and the model, some alone, some together, and some
- * as values that count many times.
+ * Put the entries of a leaf through the evaluator and the model, some alone, some together, and
+ * some as values that count many times.
  */
 static void
 add_leaf(GpbEvaluator *evaluator, Model *model, const GpbProgram *program,
@@ -612,6 +612,7 @@ test_programs(bool groups)
 			 "programs%s, %d of 1500 faulted, %d had narrow sums and %d values that these do not hold, "
 			 "%d entries were added by value",
 			 groups ? " with groups" : "", faults, narrow, unheld, valued);
-	verdict_of_form(ok && valued > 20000 && faults > 30 && faults < 1200 && (!groups || (narrow > 30 && unheld > 30)),
+	verdict_of_form(ok && valued > 20000 && faults > 30 && faults < 1200 &&
+					(!groups || (narrow > 30 && unheld > 30)),
 					what);
 }

@@ -259,8 +259,8 @@ add_term(GpbProgramBuilder *builder, int slot, int kind, int want, int filter)
 }
 
 /*
- * Add what is wanted for an item to a term.  If bounds are wanted for no more than NaN, the term says
- * so, unless somebody else wants them.  Returns the term's number.
+ * Add what is wanted for an item to a term.  If bounds are wanted for no more than NaN, the term
+ * says so, unless somebody else wants them.  Returns the term's number.
  */
 static int
 add_item_term(GpbProgramBuilder *builder, int slot, int kind, const GpbAggregateItem *item,

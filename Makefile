@@ -102,9 +102,8 @@ HEADERS_ALL = $(wildcard $(foreach d,* */* */*/*,src/$(d).h) cuda/*.cuh cuda/*.h
 CUDA_ARCHS ?= 75 80 90
 NVCC_FLAGS = -std=c++17 -O3 $(LINEINFO) -Werror all-warnings $(NVCC_COMPRESS) \
 	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -I$(TOP)/src
-# A source is read once, for the first architecture: its PTX would be the same for the others, and
-# ptxas makes the machine code of each from it.  Those that ask about the architecture are read for
-# each.
+# Sources of CUDA_ONCE are read once, for the first architecture, and ptxas makes the machine code of
+# each from that PTX; the others are read for each.
 NVCC_ARCHS = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(firstword $(CUDA_ARCHS)),code=sm_$(a)) \
 	-gencode arch=compute_$(firstword $(CUDA_ARCHS)),code=compute_$(firstword $(CUDA_ARCHS))
 NVCC_ARCHS_EACH = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
@@ -122,14 +121,13 @@ CUDA_SRCS = $(call sources,cuda/*.cu)
 # each architecture
 CUDA_HOST := $(patsubst $(TOP)/cuda/%.cu,%,$(if $(CUDA_SRCS),\
 	$(shell grep -L -e __global__ -e '<cub/' $(addprefix $(TOP)/,$(CUDA_SRCS)))))
-# Those that ask about the architecture, as CUB's headers do; headers of cuda/ may not.
-CUDA_ASKING := $(patsubst $(TOP)/cuda/%.cu,%,$(if $(CUDA_SRCS),\
-	$(shell grep -l -e '__CUDA_ARCH__ <' -e '<cub/' $(addprefix $(TOP)/,$(CUDA_SRCS)))))
-
 # What looks at leaves is compiled once for each form, see cuda/forms.cuh: NAME.o for the first form,
 # NAME.wide.o and so on for the others.
 CUDA_FORMED = positions $(addprefix ranges_,columns groups judged list locate long program short)
 CUDA_FORMS = wide runs wide_runs
+# Of these the PTX is the same for compute capabilities 7.5, 8.0 and 9.0.  Of others it is not:
+# ranges_short.cu asks about the architecture, as CUB's headers do, and nvcc may unroll differently.
+CUDA_ONCE = $(filter-out ranges_short,$(CUDA_FORMED))
 wide_FLAGS = -DGPB_CUDA_WIDE
 runs_FLAGS = -DGPB_CUDA_RUNS
 wide_runs_FLAGS = $(wide_FLAGS) $(runs_FLAGS)
@@ -162,7 +160,7 @@ number_of = ($(words x $(call before,$(1),$(2))) of $(words $(2)))
 
 # nvcc_of NAME: how nvcc treats that source, beside NVCC_FLAGS
 nvcc_of = $(if $(filter $(1),$(CUDA_HOST)),-x c++,\
-	$(if $(filter $(1),$(CUDA_ASKING)),$(NVCC_ARCHS_EACH),$(NVCC_ARCHS)) $(NVCC_QUICK))
+	$(if $(filter $(1),$(CUDA_ONCE)),$(NVCC_ARCHS),$(NVCC_ARCHS_EACH)) $(NVCC_QUICK))
 
 # cuda_rules SUFFIX, FLAGS: how objects of that form are made: for users; for tests and benchmarks, with
 # the functions of cuda/bench.h, which nobody installs; and for the CPU, see test/kernel/emulator.

@@ -8,8 +8,8 @@
 #include "places.cuh"
 
 /*
- * Blocks of GPB_LEAF_THREADS that a multiprocessor should hold.  The Makefile finds that this source
- * asks about the architecture, and has nvcc read it for each.
+ * Blocks of GPB_LEAF_THREADS that a multiprocessor should hold.  Since this source asks about the
+ * architecture, the Makefile has nvcc read it for each (CUDA_ONCE is without it).
  */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #define GPB_SHORT_BLOCKS		4	/* Turing has room for 1024 threads */

@@ -137,10 +137,10 @@ gpb_cells_pause(GpbCellReader *reader)
 
 /*
  * Pass by the leaf that *link names, and those after it, up to "most" in all, as long as their
- * cells hold.  What they have is added to *total, and *link becomes that of the last of them.  Returns
- * how many were passed by.  If that is 0, *link is as it was, and the leaf is to be visited.  The
- * map and settled pages are read on the way, so nothing may be locked; "settled" must have begun,
- * with the reader's snapshot.
+ * cells hold.  What they have is added to *total, and *link becomes that of the last of them.
+ * Returns how many were passed by.  If that is 0, *link is as it was, and the leaf is to be
+ * visited.  The map and settled pages are read on the way, so nothing may be locked; "settled" must
+ * have begun, with the reader's snapshot.
  */
 extern int	gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility,
 						   GpbSettledReader *settled, int most, GpbCellLink *link,

@@ -3,11 +3,11 @@
  * cell_table.h
  *	  The shared table of cells of leaves: their form, and how they are found, read and written.
  *
- * Shared memory has cells of two cache lines, in sets of four.  A leaf has one cell with its bounds,
- * its right link, the heap blocks that its entries lead to, and what one integer column adds; each
- * further column has a cell of its own, and so has a float8, whose exact sum is long.  What the
- * entries of each value of a column are is in another one (value_cells.h), and so are the sums of a
- * second column by these values.
+ * Shared memory has cells of two cache lines, in sets of four.  A leaf has one cell with its
+ * bounds, its right link, the heap blocks that its entries lead to, and what one integer column
+ * adds; each further column has a cell of its own, and so has a float8, whose exact sum is long.
+ * What the entries of each value of a column are is in another one (value_cells.h), and so are the
+ * sums of a second column by these values.
  *
  * Neighbouring blocks of a file have neighbouring sets, and the cells of one place in all sets are
  * an array of their own.  So the cells of an index as it was built, whose leaves follow each other,

@@ -418,8 +418,8 @@ copy_values(GpbCellReader *reader, GpbCellCopy *copy)
 
 /*
  * Copy the cells of the leaf at *place, which must not end beyond "end", and go on with *place
- * behind it.  Returns false, with the reason in reader->miss, if the leaf cannot be passed by.  What
- * is left to be done is the look.
+ * behind it.  Returns false, with the reason in reader->miss, if the leaf cannot be passed by.
+ * What is left to be done is the look.
  */
 static bool
 copy_leaf(GpbCellReader *reader, GpbVisibility *visibility, GpbSettledReader *settled,

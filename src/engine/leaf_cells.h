@@ -41,7 +41,7 @@ extern void gpb_leaf_cells_init_shmem(void);
 /* The most columns of a program whose leaves cells can answer for */
 #define GPB_CELL_COLUMNS	8
 
-/* How many leaves are best passed by in one call: some microseconds, between looks for interrupts */
+/* How many leaves are best passed by in one call, which is not interrupted */
 #define GPB_CELL_STEP		64
 
 /* The entries of one value of a column, and the sums of other columns that go with it */
@@ -194,11 +194,12 @@ gpb_cells_pause(GpbCellReader *reader)
 }
 
 /*
- * Pass by the leaf that *link names, and those after it, up to "most" in all, as long as their cells
- * hold.  What they have is added to *total, and *link becomes that of the last of them.  Returns
- * how many were passed by.  If that is 0, *link is as it was, and the leaf is to be visited.
- * *total must not be full (gpb_cells_total_is_full()).  The map and settled pages are read on the
- * way, so nothing may be locked; "settled" must have begun, with the reader's snapshot.
+ * Pass by the leaf that *link names, and those after it, up to "most" in all, GPB_CELL_STEP at most,
+ * as long as their cells hold.  What they have is added to *total, and *link becomes that of the
+ * last of them.  Returns how many were passed by.  If that is 0, *link is as it was, and the leaf is
+ * to be visited.  *total must not be full (gpb_cells_total_is_full()).  The map and settled pages
+ * are read on the way, so nothing may be locked; "settled" must have begun, with the reader's
+ * snapshot.
  */
 extern int	gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility,
 						   GpbSettledReader *settled, int most, GpbCellLink *link,

@@ -803,7 +803,7 @@ $node->restart;
 ask('with none');
 is(passed(), 0, 'no cells');
 
-# ---- other servers: checksums and images for hints, few buffers, a minimal log ----
+# ---- other servers: checksums and images for hints, a minimal log ----
 
 my $main = $node;
 $main->stop;
@@ -822,24 +822,6 @@ for my $round (1 .. 3)
 	ask("hints are logged, round $round");
 	sql('VACUUM (INDEX_CLEANUP on) t') if $round == 2;
 	ask("round $round");
-}
-$node->stop;
-
-# A leaf leaves its buffer to another one, of which the build has logged the image in the same record.
-$node = gpb_node('small', settings => "autovacuum = off\ngpubtree.device = 'off'\nwal_level = replica\n"
-	  . "max_connections = 10\nmax_wal_senders = 0\nshared_buffers = '128kB'\nmax_parallel_workers_per_gather = 0\n");
-gpb_compare_function($node);
-prepare('i', 12000);
-ask('few buffers');
-for my $round (1 .. 8)
-{
-	my $k = 1200 * $round;
-	sql("INSERT INTO t VALUES ($k, 1, 1, 1, 1)", 'VACUUM t');
-	# The buffer that the cell names gets another leaf, which this did not change.
-	my $others = 'SELECT sum(v) FROM t WHERE k BETWEEN ' . ($k < 6000 ? '6500 AND 11000' : '500 AND 5500');
-	is($node->safe_psql('postgres', join('', map { "SET $_;" } @forced)
-			  . 'SET gpubtree.enable_leaf_cache = off;' . ($others . ';') x 2) =~ /^(\d+)\n\1$/, 1, 'others are read');
-	ask("few buffers, round $round", "SELECT count(*), sum(v), sum(w) FROM t WHERE k BETWEEN $k - 1100 AND $k + 1100");
 }
 $node->stop;
 

@@ -127,7 +127,8 @@ gpb_batch_record_leaf(GpbBatch *batch, GpbCellReader *cells, Buffer buffer, cons
 	GpbCellTotal total;
 	int			i;
 
-	if (!cells->eligible || cells->filters || !gpb_cells_wanted(cells, BufferGetBlockNumber(buffer)) ||
+	if (!cells->eligible || cells->filters ||
+		!gpb_cells_wanted(cells, BufferGetBlockNumber(buffer)) ||
 		gpb_page_special(page)->right == GPB_NO_BLOCK || !hits_are_whole(page, hits, nhits))
 		return false;
 	gpb_cells_total_init(cells, &total);

@@ -194,12 +194,12 @@ gpb_cells_pause(GpbCellReader *reader)
 }
 
 /*
- * Pass by the leaf that *link names, and those after it, up to "most" in all, GPB_CELL_STEP at most,
- * as long as their cells hold.  What they have is added to *total, and *link becomes that of the
- * last of them.  Returns how many were passed by.  If that is 0, *link is as it was, and the leaf is
- * to be visited.  *total must not be full (gpb_cells_total_is_full()).  The map and settled pages
- * are read on the way, so nothing may be locked; "settled" must have begun, with the reader's
- * snapshot.
+ * Pass by the leaf that *link names, and those after it, up to "most" in all and no more than
+ * GPB_CELL_STEP, as long as their cells hold.  What they have is added to *total, and *link becomes
+ * that of the last of them.  Returns how many were passed by.  If that is 0, *link is as it was,
+ * and the leaf is to be visited.  *total must not be full (gpb_cells_total_is_full()).  The map and
+ * settled pages are read on the way, so nothing may be locked; "settled" must have begun, with the
+ * reader's snapshot.
  */
 extern int	gpb_cells_pass(GpbCellReader *reader, GpbVisibility *visibility,
 						   GpbSettledReader *settled, int most, GpbCellLink *link,

@@ -42,7 +42,7 @@ why_not_eligible(const GpbCellReader *reader, Relation heap, Relation index, Sna
 	if (!XLogIsNeeded() || !RelationNeedsWAL(index))
 		return "wal_level is minimal";
 	if ((program->list_entries || reader->filters) && program->nsteps == 0)
-		return "the query has groups or expressions, and no filters by columns";
+		return "the query has groups or expressions of several columns, and no filters";
 	if (gpb_program_is_plain(program) && format->ncolumns > GPB_CELL_COLUMNS)
 		return "the query has too many columns";
 	if (gpb_needs_plain_scan(snapshot))

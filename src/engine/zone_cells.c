@@ -197,7 +197,7 @@ gpb_zone_cells_begin(GpbCellReader *reader)
 	zone->ninputs = zone->format.ncolumns;
 	add_columns(program, zone, ~inputs);
 	if (nsteps == 0 || zone->ninputs == 0)
-		return "the query has groups or expressions, and no filters by columns";
+		return "the query has groups or expressions of several columns, and no filters";
 	if (zone->format.ncolumns > GPB_CELL_COLUMNS)
 		return "the query has too many columns";
 	reader->format = &zone->format;

@@ -81,8 +81,8 @@ is(gpb_engine($node, sprintf($lateral, 900), undef), 'host device', 'many wide o
 
 # Rows in the order of the keys: their cells hold unless some row among theirs may not be seen.
 $node->safe_psql('postgres', <<SQL);
-CREATE TABLE o WITH (autovacuum_enabled = off) AS SELECT i::bigint AS k, i % 100 AS v FROM generate_series(1, $rows) i;
-CREATE INDEX o_k ON o USING gpubtree (k) INCLUDE (v);
+CREATE TABLE o WITH (autovacuum_enabled = off) AS SELECT i::bigint AS k, i % 100 AS v, i % 5 AS s FROM generate_series(1, $rows) i;
+CREATE INDEX o_k ON o USING gpubtree (k) INCLUDE (v, s);
 VACUUM ANALYZE o;
 SELECT gpubtree_refresh('o_k');
 SELECT gpubtree_stat_reset();
@@ -94,13 +94,15 @@ sub explain_ordered
 	my ($from, $to, %settings) = @_;
 	my $set = join('', map { "SET $_ = $settings{$_};\n" } sort keys %settings);
 	my $format = delete $settings{format} // 'text';
+	my $what = delete $settings{what} // 'count(*), sum(v)';
+	my $groups = delete $settings{groups} // '';
 
-	$set =~ s/SET format.*\n//;
+	$set =~ s/SET (format|what|groups) .*\n//g;
 	return $node->safe_psql('postgres', <<SQL);
 SET enable_seqscan = off;
 $set
 EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT $format)
-	SELECT count(*), sum(v) FROM o WHERE k >= $from AND k < $to;
+	SELECT $what FROM o WHERE k >= $from AND k < $to $groups;
 SQL
 }
 
@@ -130,6 +132,14 @@ my ($visited) = $plan =~ /Leaves Done by CPU: (\d+)/;
 cmp_ok($passed, '>=', 50 * $visited, 'all but where the range begins and ends');
 unlike($plan, qr/Leaves Not Passed/, 'no reason is shown');
 like(cell_counts('o_k'), qr/^[1-9]\d+\|[1-9]\d+\|0$/, 'this is counted');
+
+# Likewise by the values of a column, and for a filter that decides leaves.
+for my $more ([ 's, count(*)', 'GROUP BY s' ], [ 'count(*), sum(v)', 'AND v >= 0' ])
+{
+	my %more = (what => $more->[0], groups => $more->[1]);
+	explain_ordered(1000, 41_000, %more, 'gpubtree.enable_device' => 'off') for 1 .. 4;
+	like(explain_ordered(1000, 41_000, %more), qr/Engine: CPU\n.*100 % of the leaves by cells$/m, "likewise $more->[1]");
+}
 
 # A plan of the same range from elsewhere on, where there are no cells, is the device's.
 like(explain_ordered(1000, 399_000), qr/Engine: host device\n/, 'cells at the beginning alone: the device');

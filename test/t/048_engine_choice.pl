@@ -137,8 +137,8 @@ like(cell_counts('o_k'), qr/^[1-9]\d+\|[1-9]\d+\|0$/, 'this is counted');
 for my $more ([ 's, count(*)', 'GROUP BY s' ], [ 'count(*), sum(v)', 'AND v >= 0' ])
 {
 	my %more = (what => $more->[0], groups => $more->[1]);
-	explain_ordered(1000, 41_000, %more, 'gpubtree.enable_device' => 'off') for 1 .. 4;
-	like(explain_ordered(1000, 41_000, %more), qr/Engine: CPU\n.*100 % of the leaves by cells$/m, "likewise $more->[1]");
+	explain_ordered(1000, 41_000, %more, 'gpubtree.enable_device' => 'off') for 1 .. 3;
+	like(explain_ordered(1000, 41_000, %more), qr/Engine: CPU\n.*(9\d|100) % of the leaves by cells$/m, "likewise $more->[1]");
 }
 
 # A plan of the same range from elsewhere on, where there are no cells, is the device's.

@@ -565,7 +565,9 @@ check_program(bool groups, int *faults, int *narrow, int *unheld)
 	model.unheld &= program.narrow_sums;
 	ok &= (outcome == GPB_EVALUATED) == (!model.fault && !model.unheld);
 	ok &= outcome != GPB_EVALUATION_FAULTED || model.fault;
-	ok &= outcome != GPB_EVALUATION_UNHELD || model.unheld;
+	/* Behind an entry that faults the model adds nothing more, but the rest of its strip is added. */
+	ok &= outcome != GPB_EVALUATION_UNHELD || model.unheld ||
+		(model.fault && program.narrow_sums);
 	*narrow += program.narrow_sums && gpb_answer_has_float_sums(&format) &&
 		outcome == GPB_EVALUATED;
 	*unheld += outcome == GPB_EVALUATION_UNHELD;
@@ -613,6 +615,6 @@ test_programs(bool groups)
 			 "%d entries were added by value",
 			 groups ? " with groups" : "", faults, narrow, unheld, valued);
 	verdict_of_form(ok && valued > 20000 && faults > 30 && faults < 1200 &&
-					(!groups || (narrow > 30 && unheld > 30)),
+					(!groups || (narrow > 15 && unheld > 15)),
 					what);
 }

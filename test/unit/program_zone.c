@@ -56,6 +56,10 @@ random_operand(Sort sort)
 		if ((sort == TIMESTAMP || sort == MOMENT) && !gpb_timestamp_is_infinite(word) &&
 			(word < GPB_TIMESTAMP_LEAST || word >= GPB_TIMESTAMP_END))
 			word = first;
+		/* Likewise dates */
+		if (sort == DATE && word != INT32_MIN && word != INT32_MAX &&
+			(word < GPB_DATE_LEAST || word >= GPB_DATE_END))
+			word = first = below(1000);
 		operand.value[i] = (GpbValue) {word, nulls == 0 && below(3) == 0};
 		if (operand.value[i].is_null)
 			operand.value[i].word = 0;

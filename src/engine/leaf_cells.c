@@ -62,9 +62,8 @@ gpb_cells_begin(GpbCellReader *reader, Relation heap, Relation index, Snapshot s
 	reader->answers = format;
 	reader->format = format;
 	reader->context = CurrentMemoryContext;
-	/* No cell has sums by value that are of double precision. */
 	reader->evaluator = evaluator;
-	if (evaluator != NULL && !gpb_answer_has_float_sums(format))
+	if (evaluator != NULL)
 		reader->by_value = gpb_evaluator_by_value(evaluator);
 	reader->counts = reader->by_value != NULL;
 	reader->filters = !gpb_program_is_plain(program) && !reader->counts;

@@ -194,9 +194,9 @@ test/kernel/cuda.so: $(BENCH_OBJS)
 TEST_CFLAGS = -std=gnu99 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -Isrc \
 	$(TEST_EXTRA)
 # Programs on the CPU, which the host device shares with the executor
-PROGRAM_SRCS = src/program_strip.c src/program_terms.c src/program_entries.c src/program_list.c \
-	src/group_table.c src/narrow_scatter.c src/program_zone.c
-HOST_DEVICE = $(wildcard src/device/host/*.c) src/leaf_sum.c $(PROGRAM_SRCS)
+PROGRAM_SRCS = src/program/program_strip.c src/program/program_terms.c src/program/program_entries.c src/program/program_list.c \
+	src/program/group_table.c src/program/narrow_scatter.c src/program/program_zone.c
+HOST_DEVICE = $(wildcard src/device/host/*.c) src/program/leaf_sum.c $(PROGRAM_SRCS)
 TEST_SRCS = $(filter-out %/main.c,$(wildcard test/kernel/*.c)) $(HOST_DEVICE)
 
 test/kernel/kernel_test: test/kernel/main.c $(TEST_SRCS) $(wildcard test/kernel/*.h) $(HEADERS_ALL)
@@ -222,7 +222,7 @@ test/bench/node_sweep_cpu: test/bench/node_sweep.cu $(HEADERS_ALL)
 test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
 
-test/unit/leaf_test: test/unit/leaf.c src/visible_entries.c src/leaf_sum.c $(HEADERS_ALL)
+test/unit/leaf_test: test/unit/leaf.c src/program/visible_entries.c src/program/leaf_sum.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm
 
 test/unit/leaf_cells_test: test/unit/leaf_cells.c $(HEADERS_ALL)

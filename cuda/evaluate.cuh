@@ -3,7 +3,7 @@
  * evaluate.cuh
  *	  The steps of a program, done by each lane for several entries at a time.
  *
- * What a step does is in src/program_steps.h, with the operator as a constant here: the steps are
+ * What a step does is in src/program/program_steps.h, with the operator as a constant here: the steps are
  * the same for all lanes, so all take the same branch of the one switch.  Values lie in local
  * memory, where those of neighbouring lanes are neighbours; the result of the last step is kept in
  * registers, from where the next one reads it.
@@ -18,7 +18,7 @@
 
 #include "places.cuh"
 #include "program.cuh"
-#include "program_steps.h"
+#include "program/program_steps.h"
 
 /* ---- values ---- */
 
@@ -344,7 +344,7 @@ gpb_do_step(const GpbCode *code, const GpbCodeStep *step, const GpbOperand *a,
 #define GPB_OPERATOR(name, operands, kind, range, does) \
 		case GPB_OP_##name: \
 			return gpb_do_operator<GPB_OP_##name, GPB_OPERATOR_##kind>(code, step, a, b, c, result);
-#include "program_operators.h"
+#include "program/program_operators.h"
 		default:
 			*result = *a;
 			return ~0u;

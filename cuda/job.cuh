@@ -8,7 +8,7 @@
 #ifndef GPB_JOB_CUH
 #define GPB_JOB_CUH
 
-#include "aggregate.h"
+#include "program/aggregate.h"
 
 /* ---- images ---- */
 

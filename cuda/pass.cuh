@@ -13,7 +13,7 @@
 #ifndef GPB_PASS_CUH
 #define GPB_PASS_CUH
 
-#include "answer.h"
+#include "program/answer.h"
 
 #define GPB_PASS_COLUMNS	2
 

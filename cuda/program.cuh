@@ -19,7 +19,7 @@
 #define GPB_PROGRAM_CUH
 
 #include "pass.cuh"
-#include "program_list.h"
+#include "program/program_list.h"
 
 /* As a slot of a step: the result of the step before it, filters left aside */
 #define GPB_LAST_RESULT		0xFE

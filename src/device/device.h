@@ -16,7 +16,7 @@
 #ifndef GPB_DEVICE_H
 #define GPB_DEVICE_H
 
-#include "ranges.h"
+#include "program/ranges.h"
 #include "search.h"
 #include "sort.h"
 

@@ -32,7 +32,7 @@
 #include "engine/cost.h"
 #include "engine/leaf_cells.h"
 #include "index/walk.h"
-#include "ranges.h"
+#include "program/ranges.h"
 
 /* What is wanted of a batch */
 typedef struct GpbBatchWant

@@ -8,11 +8,11 @@
 #ifndef GPB_BATCH_ENGINE_H
 #define GPB_BATCH_ENGINE_H
 
-#include "leaf_aggregate.h"
-#include "program_entries.h"
 #include "engine/batch.h"
 #include "engine/heap_visit.h"
 #include "engine/visibility.h"
+#include "program/leaf_aggregate.h"
+#include "program/program_entries.h"
 
 /* How a call of an engine's fill ended, or a part of it */
 typedef enum GpbFillOutcome

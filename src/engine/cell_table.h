@@ -26,8 +26,8 @@
 #include "storage/block.h"
 #include "storage/buf.h"
 
-#include "answer.h"
 #include "engine/shared_cells.h"
+#include "program/answer.h"
 
 /*
  * How a cell begins.  It is a seqlock (shared_cells.h), so all of a cell is of one recorder, and of

@@ -15,8 +15,8 @@
 #include "postgres.h"
 #include "utils/relcache.h"
 
-#include "program.h"
 #include "engine/engine_price.h"
+#include "program/program.h"
 
 /* The engine that a batch is to have */
 typedef enum GpbEngine

@@ -25,7 +25,7 @@
 #include "engine/settled_pages.h"
 #include "engine/visibility.h"
 #include "hold.h"
-#include "leaf_aggregate.h"
+#include "program/leaf_aggregate.h"
 
 /* Number of transactions that are remembered as committed; a power of two */
 #define KNOWN_XIDS	16

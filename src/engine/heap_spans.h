@@ -12,9 +12,9 @@
 #ifndef GPB_HEAP_SPANS_H
 #define GPB_HEAP_SPANS_H
 
-#include "leaf_aggregate.h"
 #include "engine/settled_pages.h"
 #include "engine/visibility.h"
+#include "program/leaf_aggregate.h"
 
 /* Entries [first, end) of a leaf, all of which lead to one heap block */
 typedef struct GpbHeapSpan

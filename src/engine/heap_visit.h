@@ -17,8 +17,8 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-#include "ranges.h"
 #include "engine/heap_spans.h"
+#include "program/ranges.h"
 
 /*
  * The most entries that are sorted and visited together; those that are gathered also keep within

@@ -16,7 +16,7 @@
 #include "storage/block.h"
 #include "utils/relcache.h"
 
-#include "ranges.h"
+#include "program/ranges.h"
 
 /* Heap blocks [from, to), and the number of entries that may be there */
 typedef struct GpbHeapWindow

@@ -25,11 +25,11 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-#include "answer.h"
-#include "program_entries.h"
-#include "program_zone.h"
 #include "engine/cell_table.h"
 #include "engine/seen_blocks.h"
+#include "program/answer.h"
+#include "program/program_entries.h"
+#include "program/program_zone.h"
 
 /* gpubtree.enable_leaf_cache */
 extern bool gpb_enable_leaf_cache;

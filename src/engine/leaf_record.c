@@ -12,11 +12,11 @@
 
 #include "storage/bufmgr.h"
 
-#include "hold.h"
-#include "leaf_aggregate.h"
 #include "engine/value_cells.h"
 #include "engine/zone_cells.h"
+#include "hold.h"
 #include "page/page.h"
+#include "program/leaf_aggregate.h"
 
 /* ---- a leaf ---- */
 

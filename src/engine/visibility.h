@@ -18,7 +18,7 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-#include "visible_entries.h"
+#include "program/visible_entries.h"
 
 /* The pinned pages of a table's visibility map */
 typedef struct GpbVisibility GpbVisibility;

@@ -8,8 +8,8 @@
  */
 #include "compat.h"
 
-#include "leaf_aggregate.h"
 #include "engine/zone_cells.h"
+#include "program/leaf_aggregate.h"
 
 /* What cells have of a column that is no float8's wide sum */
 #define CELL_WANTS	(GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX)

@@ -13,15 +13,9 @@
 #include "optimizer/planner.h"
 #include "utils/guc.h"
 
-#include "mirror/mirror.h"
 #include "engine/batch.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/bucket/bucket_node.h"
-#include "exec/common/as_btree.h"
-#include "exec/common/old_snapshots.h"
-#include "exec/common/plan_columns.h"
-#include "exec/common/row_scans.h"
-#include "exec/common/settings.h"
 #include "exec/exec.h"
 #include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
@@ -31,9 +25,15 @@
 #include "exec/rank/rank_node.h"
 #include "exec/scan/scan_node.h"
 #include "exec/scan/scan_stand_in.h"
+#include "exec/shell/as_btree.h"
+#include "exec/shell/old_snapshots.h"
+#include "exec/shell/plan_columns.h"
+#include "exec/shell/row_scans.h"
+#include "exec/shell/settings.h"
 #include "exec/stand_in/stand_in.h"
 #include "exec/subquery/subquery.h"
 #include "index/index_clauses.h"
+#include "mirror/mirror.h"
 
 bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 1.0;

@@ -26,7 +26,7 @@
 #include "utils/relcache.h"
 
 #include "page/page.h"
-#include "ranges.h"
+#include "program/ranges.h"
 #include "sort.h"
 
 #define GPB_DEFAULT_FILLFACTOR	90	/* leaves */

@@ -3,7 +3,7 @@
  * row_bound.h
  *	  Row comparisons as bounds of an index with several key columns.
  *
- * A finished plan has scan keys in the place of a row comparison (exec/common/row_scans.h): of
+ * A finished plan has scan keys in the place of a row comparison (exec/shell/row_scans.h): of
  * (a, b) < (x, y), "a <= x", which counts like any other key, and "b <= y", which counts where
  * a = x.  In an index that has a and b one after the other, ascending, no entry behind those of
  * (x, y) satisfies the comparison, so ranges of entries end there.  Entries before may still not

@@ -14,7 +14,7 @@
 #include "index/index.h"
 
 #include "key_sort.h"
-#include "ranges.h"
+#include "program/ranges.h"
 
 /* Entries [from, to) of a leaf belong to a range; there is at least one of them. */
 typedef struct GpbWalkHit

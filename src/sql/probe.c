@@ -26,9 +26,9 @@
 #include "utils/rls.h"
 #include "utils/snapmgr.h"
 
-#include "index/index.h"
-#include "exec/common/item_final.h"
 #include "engine/batch.h"
+#include "exec/answer/item_final.h"
+#include "index/index.h"
 
 PG_FUNCTION_INFO_V1(gpubtree_probe);
 

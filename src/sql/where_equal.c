@@ -14,7 +14,7 @@ PG_FUNCTION_INFO_V1(gpubtree_where_equal);
 /*
  * gpubtree_where_equal(value): the value itself.  In a condition of an index-only scan it says that
  * the condition holds for those entries alone whose columns before equal the values of theirs
- * (exec/common/row_scans.c).
+ * (exec/shell/row_scans.c).
  */
 Datum
 gpubtree_where_equal(PG_FUNCTION_ARGS)

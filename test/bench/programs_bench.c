@@ -13,7 +13,7 @@
  *-------------------------------------------------------------------------
  */
 #include "device_index.h"
-#include "program_steps.h"
+#include "program/program_steps.h"
 #include "../../cuda/bench.h"
 
 #define K					0	/* slots of the columns */

@@ -8,8 +8,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "program/program_steps.h"
 #include "program_builder.h"
-#include "program_steps.h"
 
 const TestSignature test_signatures[] = {
 	{GPB_OP_AND, TYPE_BOOLEAN, {TYPE_BOOLEAN, TYPE_BOOLEAN}},

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "program/program_steps.h"
 #include "program_builder.h"
 #include "program_model.h"
-#include "program_steps.h"
 
 /* ---- the tests ---- */
 

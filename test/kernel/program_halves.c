@@ -10,9 +10,9 @@
  */
 #include <stdlib.h>
 
+#include "program/program_steps.h"
 #include "program_builder.h"
 #include "program_model.h"
-#include "program_steps.h"
 
 typedef unsigned __int128 Rank;
 

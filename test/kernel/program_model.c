@@ -11,8 +11,8 @@
  */
 #include <stdlib.h>
 
+#include "program/program_steps.h"
 #include "program_model.h"
-#include "program_steps.h"
 
 /* ---- one entry ---- */
 

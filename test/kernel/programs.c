@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "harness.h"
-#include "program_steps.h"
+#include "program/program_steps.h"
 
 #define CASE(name) {#name, name}
 

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "leaf_aggregate.h"
-#include "visible_entries.h"
+#include "program/leaf_aggregate.h"
+#include "program/visible_entries.h"
 #include "verdict.h"
 
 /* Number of map pages that a test may hold; they are held in any slots. */

@@ -11,8 +11,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "narrow_scatter.h"
-#include "program.h"
+#include "program/narrow_scatter.h"
+#include "program/program.h"
 #include "verdict.h"
 
 void

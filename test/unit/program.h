@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "program_entries.h"
-#include "program_terms.h"
+#include "program/program_entries.h"
+#include "program/program_terms.h"
 
 #define LENGTH(array) ((int) (sizeof(array) / sizeof((array)[0])))
 #define DAY		86400000000

@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "program.h"
+#include "program/program.h"
 
 /* Memory of a table, of which there may be too little */
 void *

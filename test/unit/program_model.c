@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "program.h"
+#include "program/program.h"
 
 static Result
 null_result(void)

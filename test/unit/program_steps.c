@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "program.h"
+#include "program/program.h"
 
 /* The same value: NaNs are one, whatever their bits, where an operator makes floats. */
 static bool

@@ -5,8 +5,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "narrow_scatter.h"
-#include "program.h"
+#include "program/narrow_scatter.h"
+#include "program/program.h"
 
 /* The number that a narrow sum is, as a wide one */
 static GpbFloatSum

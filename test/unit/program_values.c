@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "program.h"
+#include "program/program.h"
 
 static uint64 state;
 

@@ -6,8 +6,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "program.h"
-#include "program_zone.h"
+#include "program/program.h"
+#include "program/program_zone.h"
 
 /* The most values of an operand, and the most entries of a zone */
 #define MOST	5

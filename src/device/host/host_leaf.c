@@ -6,7 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "device/host/host_leaf.h"
-#include "leaf_aggregate.h"
+#include "program/leaf_aggregate.h"
 
 GpbHostImage *
 gpb_host_image(const GpbDeviceMirror *mirror, uint32 block)

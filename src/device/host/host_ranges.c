@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 #include "device/host/host_device.h"
-#include "program_entries.h"
+#include "program/program_entries.h"
 
 /* A limited list is pruned when it has so many entries, and twice as many as the last time. */
 #define PRUNED_LEAST	4096

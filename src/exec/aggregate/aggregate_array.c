@@ -14,8 +14,8 @@
 #include "optimizer/optimizer.h"
 
 #include "exec/aggregate/aggregate_array.h"
-#include "exec/common/outer_cost.h"
-#include "exec/common/range_totals.h"
+#include "exec/answer/range_totals.h"
+#include "exec/price/outer_cost.h"
 
 /* ---- price ---- */
 

@@ -13,9 +13,9 @@
 #include "nodes/pathnodes.h"
 #include "utils/rel.h"
 
-#include "exec/common/items.h"
-#include "exec/common/key_arrays.h"
-#include "exec/common/range_totals.h"
+#include "exec/answer/range_totals.h"
+#include "exec/compile/items.h"
+#include "exec/where/key_arrays.h"
 
 /* ---- planning ---- */
 

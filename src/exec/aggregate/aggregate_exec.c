@@ -16,13 +16,13 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "index/index.h"
 #include "exec/aggregate/aggregate_node.h"
-#include "exec/common/expressions.h"
-#include "exec/common/key_arms.h"
-#include "exec/common/ordinary_child.h"
-#include "exec/common/program_bind_safe.h"
-#include "exec/common/range_totals.h"
+#include "exec/answer/ordinary_child.h"
+#include "exec/answer/range_totals.h"
+#include "exec/bind/program_bind_safe.h"
+#include "exec/shell/expressions.h"
+#include "exec/where/key_arms.h"
+#include "index/index.h"
 
 /* ---- begin ---- */
 

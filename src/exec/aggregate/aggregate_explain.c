@@ -14,11 +14,11 @@
 #include "utils/ruleutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
-#include "exec/common/column_skip.h"
-#include "exec/common/key_arms.h"
-#include "exec/common/node_explain.h"
-#include "exec/common/ordinary_child.h"
-#include "exec/common/range_totals.h"
+#include "exec/answer/ordinary_child.h"
+#include "exec/answer/range_totals.h"
+#include "exec/shell/node_explain.h"
+#include "exec/where/column_skip.h"
+#include "exec/where/key_arms.h"
 
 /* The expressions as texts */
 static List *

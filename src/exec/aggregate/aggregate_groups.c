@@ -10,9 +10,9 @@
 #include "utils/memutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
-#include "exec/common/program_codes.h"
-#include "exec/common/program_words.h"
-#include "exec/common/range_totals.h"
+#include "exec/answer/range_totals.h"
+#include "exec/compile/program_codes.h"
+#include "exec/compile/program_words.h"
 
 /* ---- sets ---- */
 

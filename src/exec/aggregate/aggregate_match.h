@@ -12,7 +12,7 @@
 #include "nodes/pathnodes.h"
 
 #include "exec/aggregate/aggregate_node.h"
-#include "exec/common/column_skip.h"
+#include "exec/where/column_skip.h"
 
 /* How many groups core takes the query to have by some expressions */
 typedef struct GpbGroupEstimate

@@ -19,13 +19,13 @@
 #include "engine/batch.h"
 #include "exec/aggregate/aggregate_array.h"
 #include "exec/aggregate/aggregate_subprograms.h"
-#include "exec/common/column_conditions.h"
-#include "exec/common/item_final.h"
-#include "exec/common/items.h"
-#include "exec/common/node_ranges.h"
-#include "exec/common/node_shell.h"
-#include "exec/common/program_build.h"
-#include "exec/common/word_rows.h"
+#include "exec/answer/item_final.h"
+#include "exec/answer/word_rows.h"
+#include "exec/compile/items.h"
+#include "exec/compile/program_build.h"
+#include "exec/shell/node_shell.h"
+#include "exec/where/column_conditions.h"
+#include "exec/where/node_ranges.h"
 
 /* ---- the plan node ---- */
 

@@ -19,12 +19,12 @@
 #include "engine/batch.h"
 #include "engine/cost.h"
 #include "exec/aggregate/aggregate_price.h"
-#include "exec/common/core_function.h"
-#include "exec/common/plan_costs.h"
-#include "exec/common/settings.h"
-#include "exec/common/unknown_bounds.h"
-#include "group_table.h"
+#include "exec/functions/core_function.h"
+#include "exec/price/plan_costs.h"
+#include "exec/price/unknown_bounds.h"
+#include "exec/shell/settings.h"
 #include "mirror/mirror.h"
+#include "program/group_table.h"
 
 /*
  * To find the group of an entry on the CPU, in units of cpu_operator_cost.  Measured with 2 M

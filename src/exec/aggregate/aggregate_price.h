@@ -15,7 +15,7 @@
 
 /*
  * Fill in rows and costs of the path for a match, whose grouping sets get their phases.  Where
- * bounds are unknown its costs may be those of a shorter range (exec/common/unknown_bounds.h); by
+ * bounds are unknown its costs may be those of a shorter range (exec/price/unknown_bounds.h); by
  * *estimated_cost, the total at the estimate of the range, it is compared with those of other
  * indexes.  Returns NULL, or why the path is not to be offered.
  */

@@ -10,8 +10,8 @@
 
 #include "postgres.h"
 
-#include "group_table.h"
-#include "exec/common/range_totals.h"
+#include "exec/answer/range_totals.h"
+#include "program/group_table.h"
 
 /* Groups to be taken one after the other; all zeros if there are none */
 typedef struct GpbGroupList

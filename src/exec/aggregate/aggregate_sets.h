@@ -15,7 +15,7 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
-#include "exec/common/node_private.h"
+#include "exec/shell/node_private.h"
 
 /* Grouping sets; a query that has none of its own has one, with all its group expressions. */
 typedef struct GpbSetsPlan

@@ -10,7 +10,7 @@
 #include "catalog/pg_type.h"
 
 #include "exec/aggregate/aggregate_subprograms.h"
-#include "exec/common/program_words.h"
+#include "exec/compile/program_words.h"
 
 /* ---- steps ---- */
 

@@ -20,8 +20,8 @@
 #include "exec/aggregate/aggregate_regroup.h"
 #include "exec/aggregate/aggregate_sets.h"
 #include "exec/aggregate/aggregate_values.h"
-#include "exec/common/items.h"
-#include "exec/common/program_build.h"
+#include "exec/compile/items.h"
+#include "exec/compile/program_build.h"
 
 /* What a plan has, of which a subprogram is made */
 typedef struct GpbWhole

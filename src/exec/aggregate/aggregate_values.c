@@ -14,7 +14,7 @@
 #include "utils/memutils.h"
 
 #include "exec/aggregate/aggregate_values_group.h"
-#include "exec/common/program_words.h"
+#include "exec/compile/program_words.h"
 
 /* To compare two records, and to take one in turn, in units of cpu_operator_cost */
 #define GPB_COMPARE_COST		0.5

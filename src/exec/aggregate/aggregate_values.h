@@ -25,9 +25,9 @@
 #include "utils/rel.h"
 
 #include "exec/aggregate/aggregate_regroup.h"
-#include "exec/common/items.h"
-#include "exec/common/program_build.h"
-#include "exec/common/range_totals.h"
+#include "exec/answer/range_totals.h"
+#include "exec/compile/items.h"
+#include "exec/compile/program_build.h"
 
 typedef enum GpbValuesFunction
 {

@@ -16,10 +16,10 @@
 #include "utils/memutils.h"
 
 #include "exec/aggregate/aggregate_values_group.h"
-#include "exec/common/fractions.h"
-#include "exec/common/item_final.h"
-#include "exec/common/program_codes.h"
-#include "exec/common/program_words.h"
+#include "exec/answer/fractions.h"
+#include "exec/answer/item_final.h"
+#include "exec/compile/program_codes.h"
+#include "exec/compile/program_words.h"
 
 /* ---- begin ---- */
 

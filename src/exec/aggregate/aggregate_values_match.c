@@ -20,8 +20,8 @@
 #include "utils/typcache.h"
 
 #include "exec/aggregate/aggregate_values.h"
-#include "exec/common/program_codes.h"
-#include "exec/common/program_words.h"
+#include "exec/compile/program_codes.h"
+#include "exec/compile/program_words.h"
 #include "page/page.h"
 
 /* ---- min() and max() of texts ---- */

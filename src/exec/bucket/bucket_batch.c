@@ -20,7 +20,7 @@
 #include "utils/typcache.h"
 
 #include "exec/bucket/bucket_node.h"
-#include "exec/common/growth.h"
+#include "exec/price/growth.h"
 
 /* ---- no answer ---- */
 

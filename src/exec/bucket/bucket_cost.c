@@ -25,9 +25,9 @@
 #include "engine/batch.h"
 #include "engine/cost.h"
 #include "exec/bucket/bucket_match.h"
-#include "exec/common/growth.h"
-#include "exec/common/index_columns.h"
-#include "exec/common/plan_costs.h"
+#include "exec/price/growth.h"
+#include "exec/price/plan_costs.h"
+#include "exec/shell/index_columns.h"
 #include "mirror/mirror.h"
 
 /* All in units of cpu_operator_cost */

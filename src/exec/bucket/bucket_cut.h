@@ -16,7 +16,7 @@
 
 #include "index/column_ranges.h"
 #include "index/index.h"
-#include "ranges.h"
+#include "program/ranges.h"
 #include "exec/bucket/bucket_function.h"
 
 /* How the keys that are there must be cut */

@@ -21,11 +21,11 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "index/index.h"
+#include "exec/answer/ordinary_child.h"
+#include "exec/bind/program_bind_safe.h"
 #include "exec/bucket/bucket_node.h"
-#include "exec/common/expressions.h"
-#include "exec/common/ordinary_child.h"
-#include "exec/common/program_bind_safe.h"
+#include "exec/shell/expressions.h"
+#include "index/index.h"
 
 /* ---- begin ---- */
 

@@ -10,9 +10,9 @@
 #include "commands/explain.h"
 #include "utils/ruleutils.h"
 
+#include "exec/answer/ordinary_child.h"
 #include "exec/bucket/bucket_node.h"
-#include "exec/common/node_explain.h"
-#include "exec/common/ordinary_child.h"
+#include "exec/shell/node_explain.h"
 
 /* Show the bucket function and what else is grouped by, as core does. */
 static void

@@ -24,8 +24,8 @@
 #include "utils/timestamp.h"
 
 #include "exec/bucket/bucket_function.h"
-#include "exec/common/core_function.h"
-#include "exec/common/zone.h"
+#include "exec/functions/core_function.h"
+#include "exec/functions/zone.h"
 
 /* ---- which functions ---- */
 

@@ -15,13 +15,13 @@
 #include "optimizer/optimizer.h"
 
 #include "exec/bucket/bucket_match.h"
-#include "exec/common/expressions.h"
-#include "exec/common/never_null.h"
-#include "exec/common/plan_columns.h"
-#include "exec/common/plan_rules.h"
-#include "exec/common/program_match.h"
-#include "exec/common/program_words.h"
-#include "exec/common/unknown_bounds.h"
+#include "exec/compile/program_match.h"
+#include "exec/compile/program_words.h"
+#include "exec/price/unknown_bounds.h"
+#include "exec/shell/expressions.h"
+#include "exec/shell/never_null.h"
+#include "exec/shell/plan_columns.h"
+#include "exec/shell/plan_rules.h"
 
 /* ---- the query ---- */
 

@@ -14,14 +14,14 @@
 #include "utils/tuplesort.h"
 #include "utils/tuplestore.h"
 
+#include "exec/answer/range_totals.h"
+#include "exec/answer/word_rows.h"
 #include "exec/bucket/bucket_cut.h"
 #include "exec/bucket/bucket_function.h"
-#include "exec/common/key_conditions.h"
-#include "exec/common/node_shell.h"
-#include "exec/common/ordered_column.h"
-#include "exec/common/program_build.h"
-#include "exec/common/range_totals.h"
-#include "exec/common/word_rows.h"
+#include "exec/compile/program_build.h"
+#include "exec/shell/node_shell.h"
+#include "exec/where/key_conditions.h"
+#include "exec/where/ordered_column.h"
 
 /* ---- the plan node ---- */
 

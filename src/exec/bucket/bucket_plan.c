@@ -11,14 +11,14 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 
+#include "exec/answer/ordinary_child.h"
 #include "exec/bucket/bucket_match.h"
-#include "exec/common/expressions.h"
-#include "exec/common/index_columns.h"
-#include "exec/common/ordinary_child.h"
-#include "exec/common/plan_check.h"
-#include "exec/common/plan_costs.h"
-#include "exec/common/plan_rules.h"
-#include "exec/common/settings.h"
+#include "exec/price/plan_costs.h"
+#include "exec/shell/expressions.h"
+#include "exec/shell/index_columns.h"
+#include "exec/shell/plan_check.h"
+#include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
 
 static Plan *plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 								   List *tlist, List *clauses, List *custom_plans);

@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 
 #include "exec/bucket/bucket_node.h"
-#include "exec/common/growth.h"
+#include "exec/price/growth.h"
 
 /*
  * Ranges of the first batch where groups are asked for: all rows are computed before any is

@@ -8,10 +8,10 @@
 #ifndef GPB_JOIN_AGGREGATE_H
 #define GPB_JOIN_AGGREGATE_H
 
-#include "exec/common/items.h"
-#include "exec/common/range_conditions.h"
-#include "exec/common/node_shell.h"
-#include "exec/common/row_program.h"
+#include "exec/bind/row_program.h"
+#include "exec/compile/items.h"
+#include "exec/shell/node_shell.h"
+#include "exec/where/range_conditions.h"
 
 /*
  * The fields of the plan node, which joins the outer plan with one table.  Its scan tuple has the

@@ -15,13 +15,13 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "exec/common/growth.h"
-#include "exec/common/kept_rows.h"
-#include "exec/common/node_explain.h"
-#include "exec/common/ordinary_child.h"
-#include "exec/common/range_totals.h"
+#include "exec/answer/kept_rows.h"
+#include "exec/answer/ordinary_child.h"
+#include "exec/answer/range_totals.h"
 #include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
+#include "exec/price/growth.h"
+#include "exec/shell/node_explain.h"
 
 /* Keys there is room for at first */
 #define GPB_JOIN_INITIAL_KEYS	1024

@@ -6,7 +6,7 @@
  * One row of aggregates over an inner join with one table, all of them over what that table's index
  * has, needs no joined row: a batch of keys is answered by one total.  What the query asks of the
  * other tables is their own plan's affair.  A program may be what aggregates
- * (common/row_program.h), if it has an answer in any case, as for min() and max() of texts.
+ * (bind/row_program.h), if it has an answer in any case, as for min() and max() of texts.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,15 +19,15 @@
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
-#include "exec/common/index_columns.h"
-#include "exec/common/kept_rows.h"
-#include "exec/common/outer_cost.h"
-#include "exec/common/plan_check.h"
-#include "exec/common/plan_columns.h"
-#include "exec/common/plan_rules.h"
-#include "exec/common/settings.h"
+#include "exec/answer/kept_rows.h"
 #include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
+#include "exec/price/outer_cost.h"
+#include "exec/shell/index_columns.h"
+#include "exec/shell/plan_check.h"
+#include "exec/shell/plan_columns.h"
+#include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
 
 static Plan *plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 								 List *tlist, List *clauses, List *custom_plans);

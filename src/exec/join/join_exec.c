@@ -23,9 +23,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "large_array.h"
-#include "exec/common/growth.h"
 #include "exec/join/join_node.h"
+#include "exec/price/growth.h"
+#include "large_array.h"
 
 /* ---- begin ---- */
 

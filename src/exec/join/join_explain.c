@@ -9,7 +9,7 @@
 
 #include "commands/explain.h"
 #include "exec/join/join_node.h"
-#include "exec/common/node_explain.h"
+#include "exec/shell/node_explain.h"
 
 static const char *
 join_type_name(JoinType jointype)

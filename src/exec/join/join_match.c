@@ -18,9 +18,9 @@
 #include "utils/selfuncs.h"
 
 #include "exec/join/join_node.h"
-#include "exec/common/index_columns.h"
-#include "exec/common/plan_columns.h"
-#include "exec/common/plan_rules.h"
+#include "exec/shell/index_columns.h"
+#include "exec/shell/plan_columns.h"
+#include "exec/shell/plan_rules.h"
 
 /* ---- the range of keys of an outer row ---- */
 

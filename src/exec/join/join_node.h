@@ -14,16 +14,16 @@
 #include "executor/tuptable.h"
 #include "nodes/pathnodes.h"
 
-#include "index/dictionary.h"
-#include "index/index.h"
 #include "engine/batch.h"
 #include "engine/heap_visit.h"
-#include "exec/common/child_rows.h"
-#include "exec/common/node_shell.h"
-#include "exec/common/outer_cost.h"
-#include "exec/common/outer_rows.h"
-#include "exec/common/program_build.h"
-#include "exec/common/range_conditions.h"
+#include "exec/answer/child_rows.h"
+#include "exec/answer/outer_rows.h"
+#include "exec/compile/program_build.h"
+#include "exec/price/outer_cost.h"
+#include "exec/shell/node_shell.h"
+#include "exec/where/range_conditions.h"
+#include "index/dictionary.h"
+#include "index/index.h"
 
 /* ---- the plan node ---- */
 

@@ -16,12 +16,12 @@
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 
-#include "exec/common/index_columns.h"
-#include "exec/common/outer_cost.h"
-#include "exec/common/plan_check.h"
-#include "exec/common/plan_rules.h"
-#include "exec/common/settings.h"
 #include "exec/join/join_node.h"
+#include "exec/price/outer_cost.h"
+#include "exec/shell/index_columns.h"
+#include "exec/shell/plan_check.h"
+#include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
 
 static Plan *plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 					   List *tlist, List *clauses, List *custom_plans);

@@ -13,14 +13,14 @@
 #include "compat.h"
 
 #include "executor/executor.h"
-#include "optimizer/cost.h"
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 
-#include "exec/common/expressions.h"
-#include "exec/common/program_match.h"
+#include "exec/compile/program_match.h"
 #include "exec/join/join_node.h"
+#include "exec/shell/expressions.h"
 
 /* ---- planning ---- */
 

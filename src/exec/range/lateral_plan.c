@@ -25,11 +25,11 @@
 #include "parser/parsetree.h"
 #include "utils/snapmgr.h"
 
-#include "exec/common/plan_rules.h"
-#include "exec/common/settings.h"
-#include "exec/common/subquery_match.h"
 #include "exec/range/lateral.h"
 #include "exec/range/range_aggregate.h"
+#include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
+#include "exec/where/subquery_match.h"
 
 static Plan *plan_lateral(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 						  List *tlist, List *clauses, List *custom_plans);

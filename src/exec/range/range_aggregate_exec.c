@@ -18,11 +18,11 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "large_array.h"
-#include "exec/common/expressions.h"
-#include "exec/common/growth.h"
-#include "exec/common/program_bind_safe.h"
+#include "exec/bind/program_bind_safe.h"
+#include "exec/price/growth.h"
 #include "exec/range/range_aggregate.h"
+#include "exec/shell/expressions.h"
+#include "large_array.h"
 
 /* ---- begin ---- */
 

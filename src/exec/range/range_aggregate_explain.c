@@ -13,9 +13,9 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "exec/common/node_explain.h"
-#include "exec/common/ordinary_child.h"
+#include "exec/answer/ordinary_child.h"
 #include "exec/range/range_aggregate.h"
+#include "exec/shell/node_explain.h"
 
 /* Show the columns that make a group, as the outer plan has them. */
 static void

@@ -11,11 +11,11 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
-#include "exec/common/growth.h"
-#include "exec/common/outer_cost.h"
-#include "exec/common/plan_check.h"
-#include "exec/common/program_words.h"
+#include "exec/compile/program_words.h"
+#include "exec/price/growth.h"
+#include "exec/price/outer_cost.h"
 #include "exec/range/range_aggregate.h"
+#include "exec/shell/plan_check.h"
 
 /* ---- how its fields travel ---- */
 

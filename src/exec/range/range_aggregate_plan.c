@@ -29,14 +29,14 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "index/index_clauses.h"
-#include "exec/common/key_conditions.h"
-#include "exec/common/never_null.h"
-#include "exec/common/plan_columns.h"
-#include "exec/common/plan_rules.h"
-#include "exec/common/program_words.h"
-#include "exec/common/settings.h"
+#include "exec/compile/program_words.h"
 #include "exec/range/range_aggregate.h"
+#include "exec/shell/never_null.h"
+#include "exec/shell/plan_columns.h"
+#include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
+#include "exec/where/key_conditions.h"
+#include "index/index_clauses.h"
 
 static Plan *plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 								  List *tlist, List *clauses, List *custom_plans);

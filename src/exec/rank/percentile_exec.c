@@ -17,14 +17,14 @@
 #include "executor/executor.h"
 #include "utils/memutils.h"
 
-#include "index/index.h"
-#include "exec/common/fractions.h"
-#include "exec/common/node_explain.h"
-#include "exec/common/node_ranges.h"
-#include "exec/common/ordered_column.h"
-#include "exec/common/range_totals.h"
+#include "exec/answer/fractions.h"
+#include "exec/answer/range_totals.h"
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
+#include "exec/shell/node_explain.h"
+#include "exec/where/node_ranges.h"
+#include "exec/where/ordered_column.h"
+#include "index/index.h"
 
 typedef struct GpbPercentileScan
 {

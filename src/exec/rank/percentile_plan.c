@@ -22,15 +22,15 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
+#include "exec/price/plan_costs.h"
+#include "exec/rank/rank_node.h"
+#include "exec/shell/index_columns.h"
+#include "exec/shell/plan_check.h"
+#include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
+#include "exec/where/ordered_column.h"
 #include "index/index.h"
 #include "index/index_clauses.h"
-#include "exec/common/index_columns.h"
-#include "exec/common/ordered_column.h"
-#include "exec/common/plan_check.h"
-#include "exec/common/plan_costs.h"
-#include "exec/common/plan_rules.h"
-#include "exec/common/settings.h"
-#include "exec/rank/rank_node.h"
 
 static Plan *plan_percentile(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 							 List *tlist, List *clauses, List *custom_plans);

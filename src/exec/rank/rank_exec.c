@@ -18,11 +18,11 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
-#include "index/index.h"
-#include "exec/common/node_explain.h"
-#include "exec/common/ordered_column.h"
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
+#include "exec/shell/node_explain.h"
+#include "exec/where/ordered_column.h"
+#include "index/index.h"
 
 typedef struct GpbRankScan
 {

@@ -18,7 +18,7 @@
 #include "utils/snapshot.h"
 
 #include "layout.h"
-#include "ranges.h"
+#include "program/ranges.h"
 #include "engine/batch.h"
 
 /* ---- where to cut (rank_cuts.c) ---- */

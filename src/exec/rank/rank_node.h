@@ -11,8 +11,8 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
-#include "exec/common/items.h"
-#include "exec/common/node_shell.h"
+#include "exec/compile/items.h"
+#include "exec/shell/node_shell.h"
 
 /* ---- planning: what both share (rank_plan.c) ---- */
 

@@ -34,16 +34,16 @@
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 
-#include "index/index.h"
-#include "index/index_clauses.h"
-#include "exec/common/index_columns.h"
-#include "exec/common/ordered_column.h"
-#include "exec/common/plan_check.h"
-#include "exec/common/plan_costs.h"
-#include "exec/common/plan_rules.h"
-#include "exec/common/settings.h"
+#include "exec/price/plan_costs.h"
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
+#include "exec/shell/index_columns.h"
+#include "exec/shell/plan_check.h"
+#include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
+#include "exec/where/ordered_column.h"
+#include "index/index.h"
+#include "index/index_clauses.h"
 
 /*
  * In units of cpu_operator_cost: to cut off a part and to count it, beside what its entries cost

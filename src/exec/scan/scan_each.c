@@ -16,9 +16,9 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
-#include "exec/common/index_columns.h"
-#include "exec/common/program_words.h"
+#include "exec/compile/program_words.h"
 #include "exec/scan/scan_match.h"
+#include "exec/shell/index_columns.h"
 
 /*
  * In units of cpu_operator_cost: to find the next key and the first entry of it, and to fetch its

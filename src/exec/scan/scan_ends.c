@@ -7,10 +7,10 @@
  */
 #include "compat.h"
 
-#include "exec/common/program_bind_safe.h"
-#include "exec/common/range_totals.h"
-#include "index/index.h"
+#include "exec/answer/range_totals.h"
+#include "exec/bind/program_bind_safe.h"
 #include "exec/scan/scan_node.h"
+#include "index/index.h"
 
 /* qsort: ascending */
 static int

@@ -19,11 +19,11 @@
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
-#include "index/index.h"
-#include "exec/common/expressions.h"
-#include "exec/common/items.h"
-#include "exec/common/program_bind_safe.h"
+#include "exec/bind/program_bind_safe.h"
+#include "exec/compile/items.h"
 #include "exec/scan/scan_node.h"
+#include "exec/shell/expressions.h"
+#include "index/index.h"
 
 /* ---- begin ---- */
 

@@ -13,10 +13,10 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "exec/common/column_skip.h"
-#include "exec/common/key_arms.h"
-#include "exec/common/node_explain.h"
 #include "exec/scan/scan_node.h"
+#include "exec/shell/node_explain.h"
+#include "exec/where/column_skip.h"
+#include "exec/where/key_arms.h"
 
 /* Show which entries a limited list has. */
 static void

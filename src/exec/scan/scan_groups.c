@@ -22,12 +22,12 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "index/index_clauses.h"
-#include "exec/common/column_conditions.h"
-#include "exec/common/index_columns.h"
-#include "exec/common/never_null.h"
-#include "exec/common/plan_costs.h"
+#include "exec/price/plan_costs.h"
 #include "exec/scan/scan_match.h"
+#include "exec/shell/index_columns.h"
+#include "exec/shell/never_null.h"
+#include "exec/where/column_conditions.h"
+#include "index/index_clauses.h"
 #include "page/page.h"
 
 /*

@@ -22,10 +22,10 @@
 #include "utils/typcache.h"
 
 #include "engine/batch.h"
-#include "exec/common/index_columns.h"
-#include "exec/common/program_match.h"
-#include "exec/common/program_words.h"
+#include "exec/compile/program_match.h"
+#include "exec/compile/program_words.h"
 #include "exec/scan/scan_match.h"
+#include "exec/shell/index_columns.h"
 
 /* ---- the query ---- */
 

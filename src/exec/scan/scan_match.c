@@ -18,16 +18,16 @@
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
-#include "exec/common/column_arms.h"
-#include "exec/common/column_conditions.h"
-#include "exec/common/index_columns.h"
-#include "exec/common/key_arms.h"
-#include "exec/common/key_arrays.h"
-#include "exec/common/plan_columns.h"
-#include "exec/common/plan_rules.h"
-#include "exec/common/program_match.h"
-#include "exec/common/settings.h"
+#include "exec/compile/program_match.h"
 #include "exec/scan/scan_match.h"
+#include "exec/shell/index_columns.h"
+#include "exec/shell/plan_columns.h"
+#include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
+#include "exec/where/column_arms.h"
+#include "exec/where/column_conditions.h"
+#include "exec/where/key_arms.h"
+#include "exec/where/key_arrays.h"
 
 /* ---- the first rows ---- */
 

@@ -11,9 +11,9 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
-#include "exec/common/column_skip.h"
-#include "exec/common/range_split.h"
 #include "exec/scan/scan_node.h"
+#include "exec/where/column_skip.h"
+#include "exec/where/range_split.h"
 
 /* The first rows that a query wants: the first key of ORDER BY, with LIMIT and OFFSET */
 typedef struct GpbScanFirst

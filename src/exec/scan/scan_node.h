@@ -12,15 +12,15 @@
 #include "commands/explain.h"
 #include "nodes/pathnodes.h"
 
-#include "index/dictionary.h"
-#include "exec/common/column_conditions.h"
-#include "exec/common/key_arrays.h"
-#include "exec/common/list_rows.h"
-#include "exec/common/node_ranges.h"
-#include "exec/common/node_shell.h"
-#include "exec/common/program_build.h"
-#include "exec/common/zone.h"
+#include "exec/answer/list_rows.h"
+#include "exec/compile/program_build.h"
+#include "exec/functions/zone.h"
 #include "exec/scan/scan_reader.h"
+#include "exec/shell/node_shell.h"
+#include "exec/where/column_conditions.h"
+#include "exec/where/key_arrays.h"
+#include "exec/where/node_ranges.h"
+#include "index/dictionary.h"
 
 /* ---- the plan node ---- */
 

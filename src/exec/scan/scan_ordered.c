@@ -9,9 +9,9 @@
 
 #include "optimizer/paths.h"
 
-#include "exec/common/key_arms.h"
-#include "exec/common/settings.h"
 #include "exec/scan/scan_match.h"
+#include "exec/shell/settings.h"
+#include "exec/where/key_arms.h"
 
 /*
  * Core's scan of the index reads one range in order, but does not know an OR as ranges, nor a row

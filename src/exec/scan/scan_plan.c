@@ -12,12 +12,12 @@
 #include "optimizer/pathnode.h"
 #include "utils/snapmgr.h"
 
-#include "exec/common/least_price.h"
-#include "exec/common/plan_check.h"
-#include "exec/common/plan_columns.h"
-#include "exec/common/plan_rules.h"
-#include "exec/common/settings.h"
+#include "exec/price/least_price.h"
 #include "exec/scan/scan_match.h"
+#include "exec/shell/plan_check.h"
+#include "exec/shell/plan_columns.h"
+#include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
 
 static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 					   List *clauses, List *custom_plans);

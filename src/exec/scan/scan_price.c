@@ -16,14 +16,14 @@
 #include "utils/spccache.h"
 
 #include "engine/cost.h"
-#include "mirror/mirror.h"
-#include "exec/common/least_price.h"
-#include "exec/common/outer_cost.h"
-#include "exec/common/plan_columns.h"
-#include "exec/common/plan_costs.h"
-#include "exec/common/settings.h"
-#include "exec/common/unknown_bounds.h"
+#include "exec/price/least_price.h"
+#include "exec/price/outer_cost.h"
+#include "exec/price/plan_costs.h"
+#include "exec/price/unknown_bounds.h"
 #include "exec/scan/scan_match.h"
+#include "exec/shell/plan_columns.h"
+#include "exec/shell/settings.h"
+#include "mirror/mirror.h"
 
 /*
  * In units of cpu_operator_cost.  Measured with 2 M rows of 60 bytes on a busy machine, device off,

@@ -14,12 +14,12 @@
 #include "utils/expandeddatum.h"
 
 #include "engine/cost.h"
-#include "mirror/mirror.h"
-#include "exec/common/key_arrays.h"
-#include "exec/common/plan_costs.h"
-#include "exec/common/plan_rules.h"
+#include "exec/price/plan_costs.h"
 #include "exec/scan/scan_match.h"
 #include "exec/scan/scan_stand_in.h"
+#include "exec/shell/plan_rules.h"
+#include "exec/where/key_arrays.h"
+#include "mirror/mirror.h"
 
 /*
  * Rows are scattered if the square of the index's correlation is below this.  With all pages in

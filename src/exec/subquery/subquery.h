@@ -8,12 +8,12 @@
 #ifndef GPB_SUBQUERY_H
 #define GPB_SUBQUERY_H
 
-#include "exec/common/child_rows.h"
-#include "exec/common/range_totals.h"
-#include "exec/common/node_shell.h"
-#include "exec/common/outer_rows.h"
-#include "exec/common/range_conditions.h"
-#include "exec/common/subquery_match.h"
+#include "exec/answer/child_rows.h"
+#include "exec/answer/outer_rows.h"
+#include "exec/answer/range_totals.h"
+#include "exec/shell/node_shell.h"
+#include "exec/where/range_conditions.h"
+#include "exec/where/subquery_match.h"
 
 /* ---- planning of scalar subqueries ---- */
 

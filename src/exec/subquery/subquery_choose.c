@@ -13,8 +13,8 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 
-#include "exec/common/expressions.h"
 #include "exec/range/range_aggregate.h"
+#include "exec/shell/expressions.h"
 #include "exec/subquery/subquery_place.h"
 #include "exec/subquery/subquery_tree.h"
 

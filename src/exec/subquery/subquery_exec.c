@@ -19,13 +19,13 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "engine/visibility.h"
+#include "exec/price/growth.h"
+#include "exec/shell/expressions.h"
+#include "exec/shell/settings.h"
+#include "exec/subquery/subquery.h"
 #include "large_array.h"
 #include "mirror/mirror.h"
-#include "engine/visibility.h"
-#include "exec/common/expressions.h"
-#include "exec/common/growth.h"
-#include "exec/common/settings.h"
-#include "exec/subquery/subquery.h"
 
 /* Where no more rows may be read, batches are left alone. */
 #define GPB_SUBQUERY_LEAST_BATCH	8

@@ -7,7 +7,7 @@
  */
 #include "compat.h"
 
-#include "exec/common/node_explain.h"
+#include "exec/shell/node_explain.h"
 #include "exec/subquery/subquery.h"
 
 /* The names of the SubPlans that a range answers */

@@ -27,18 +27,18 @@
  */
 #include "compat.h"
 
+#include "executor/executor.h"
 #include "jit/jit.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "executor/executor.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planmain.h"
 
-#include "exec/common/expressions.h"
-#include "exec/common/settings.h"
 #include "exec/join/join_node.h"
 #include "exec/range/range_aggregate.h"
+#include "exec/shell/expressions.h"
+#include "exec/shell/settings.h"
 #include "exec/subquery/subquery_place.h"
 #include "exec/subquery/subquery_tree.h"
 

@@ -15,8 +15,8 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/snapmgr.h"
 
-#include "exec/common/expressions.h"
-#include "exec/common/settings.h"
+#include "exec/shell/expressions.h"
+#include "exec/shell/settings.h"
 #include "exec/subquery/subquery.h"
 
 /*

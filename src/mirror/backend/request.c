@@ -21,11 +21,11 @@
 #include "utils/wait_event.h"
 
 #include "hold.h"
-#include "leaf_aggregate.h"
 #include "mirror/backend/held.h"
 #include "mirror/heartbeat.h"
 #include "mirror/service_state.h"
 #include "mirror/statistics.h"
+#include "program/leaf_aggregate.h"
 
 /*
  * To be put to sleep and woken costs both sides system calls, more than a small request takes.  So

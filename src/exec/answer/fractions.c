@@ -1,0 +1,56 @@
+/*-------------------------------------------------------------------------
+ *
+ * fractions.c
+ *	  The fractions that percentiles are asked for: one, or an array of them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "utils/lsyscache.h"
+
+#include "exec/answer/fractions.h"
+
+void
+gpb_require_fraction(float8 fraction)
+{
+	if (fraction < 0 || fraction > 1 || isnan(fraction))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("percentile value %g is not between 0 and 1", fraction)));
+}
+
+void
+gpb_fractions_open(Datum array, GpbFractions *fractions)
+{
+	int			i;
+
+	fractions->array = DatumGetArrayTypeP(array);
+	deconstruct_array(fractions->array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+					  TYPALIGN_DOUBLE, &fractions->values, &fractions->nulls, &fractions->n);
+	for (i = 0; i < fractions->n; i++)
+	{
+		if (!fractions->nulls[i])
+			gpb_require_fraction(DatumGetFloat8(fractions->values[i]));
+	}
+}
+
+Datum
+gpb_fractions_result(const GpbFractions *fractions, Datum *values, Oid type)
+{
+	int16		length;
+	bool		by_value;
+	char		align;
+
+	if (fractions->n == 0)
+		return PointerGetDatum(construct_empty_array(type));
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	return PointerGetDatum(construct_md_array(values, fractions->nulls,
+											  ARR_NDIM(fractions->array),
+											  ARR_DIMS(fractions->array),
+											  ARR_LBOUND(fractions->array),
+											  type, length, by_value, align));
+}

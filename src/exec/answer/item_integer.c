@@ -1,0 +1,252 @@
+/*-------------------------------------------------------------------------
+ *
+ * item_integer.c
+ *	  Integers of 128 and 192 bits as numeric, and the variance of integers.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/fmgrprotos.h"
+#include "utils/numeric.h"
+
+#include "exec/answer/item_final.h"
+#include "exec/compile/item_number.h"
+#include "page/numeric.h"
+
+/* ---- integers of many words ---- */
+
+#define GPB_MAX_PIECES		6
+
+/*
+ * A number of n pieces of 32 bits, the highest first, as numeric; the pieces are overwritten.  The
+ * digits come from long division by ten.
+ */
+static Numeric
+pieces_numeric(uint32 *piece, int n, bool negative)
+{
+	char		digits[GPB_MAX_PIECES * 10 + 2];
+	char	   *p = digits + sizeof(digits);
+	bool		more;
+
+	*--p = '\0';
+	do
+	{
+		uint64		remainder = 0;
+		int			i;
+
+		more = false;
+		for (i = 0; i < n; i++)
+		{
+			remainder = (remainder << 32) | piece[i];
+			piece[i] = remainder / 10;
+			more |= piece[i] != 0;
+			remainder %= 10;
+		}
+		*--p = '0' + remainder;
+	} while (more);
+	if (negative)
+		*--p = '-';
+
+	return DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(p),
+											   ObjectIdGetDatum(InvalidOid),
+											   Int32GetDatum(-1)));
+}
+
+Numeric
+gpb_int128_numeric(uint64 low, int64 high)
+{
+	bool		negative = high < 0;
+	uint64		top = (uint64) high;
+
+	if (high == (int64) low >> 63)
+		return int64_to_numeric((int64) low);
+
+	if (negative)
+	{
+		low = ~low + 1;
+		top = ~top + (low == 0);
+	}
+	return pieces_numeric((uint32[]) {top >> 32, top, low >> 32, low}, 4, negative);
+}
+
+/* A sum of squares, of three words of which the lowest is first, as numeric */
+static Numeric
+squares_numeric(const int64 *squares)
+{
+	uint64		low = (uint64) squares[0];
+	uint64		middle = (uint64) squares[1];
+	uint64		top = (uint64) squares[2];
+
+	if (top == 0 && (int64) middle >= 0)
+		return gpb_int128_numeric(low, (int64) middle);
+	return pieces_numeric((uint32[]) {top >> 32, top, middle >> 32, middle, low >> 32, low}, 6,
+						  false);
+}
+
+/* An integer of three words in two's complement, of which the lowest is first, as numeric */
+static Numeric
+int192_numeric(const uint64 *word)
+{
+	bool		negative = (int64) word[2] < 0;
+	uint64		size[3];
+	uint64		carry = negative;
+	int			i;
+
+	if ((int64) word[2] == (int64) word[1] >> 63)
+		return gpb_int128_numeric(word[0], (int64) word[1]);
+	for (i = 0; i < 3; i++)
+	{
+		size[i] = (negative ? ~word[i] : word[i]) + carry;
+		carry = carry != 0 && size[i] == 0;
+	}
+	return pieces_numeric((uint32[]) {size[2] >> 32, size[2], size[1] >> 32, size[1],
+									  size[0] >> 32, size[0]}, 6, negative);
+}
+
+/* A lower half is 2^63 less than the low word of its number, which has no sign. */
+Numeric
+gpb_halves_numeric(const int64 *upper, const int64 *lower, int64 count, int scale)
+{
+	uint128		sum = ((uint128) upper[1] << 64) + (uint64) upper[0];
+	int128		lows = (int128) ((uint128) lower[1] << 64) + (uint64) lower[0] +
+		((int128) count << 63);
+	uint64		word[3];
+	int128		number;
+	Datum		result;
+
+	/* The sum of the low words is not negative; what it has above 64 bits belongs to the others. */
+	sum += (uint64) (lows >> 64);
+	word[0] = (uint64) lows;
+	word[1] = (uint64) sum;
+	word[2] = (uint64) (sum >> 64);
+	number = (int128) ((uint128) word[1] << 64 | word[0]);
+	if ((int64) word[2] == (int64) word[1] >> 63 && number > -GPB_WIDE_NUMERIC_BEYOND &&
+		number < GPB_WIDE_NUMERIC_BEYOND)
+		return DatumGetNumeric(gpb_wide_numeric_datum(number, scale));
+	result = NumericGetDatum(int192_numeric(word));
+	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, result, gpb_numeric_datum(1, scale)));
+}
+
+/* ---- variance ---- */
+
+static Numeric
+multiply(Numeric a, Numeric b)
+{
+	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(a),
+											   NumericGetDatum(b)));
+}
+
+static Numeric
+subtract(Numeric a, Numeric b)
+{
+	return DatumGetNumeric(DirectFunctionCall2(numeric_sub, NumericGetDatum(a),
+											   NumericGetDatum(b)));
+}
+
+static Numeric
+round_to(Numeric value, int scale)
+{
+	return DatumGetNumeric(DirectFunctionCall2(numeric_round, NumericGetDatum(value),
+											   Int32GetDatum(scale)));
+}
+
+static Numeric
+square_root(Numeric value)
+{
+	return DatumGetNumeric(DirectFunctionCall1(numeric_sqrt, NumericGetDatum(value)));
+}
+
+static int
+scale_of(Numeric value)
+{
+	return DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(value)));
+}
+
+/*
+ * The root of a variance with as many digits as that has, as core's stddev() rounds it.
+ * numeric_sqrt() may give more, and to round those again might go wrong where they look like a tie.
+ * So it is made to give so many digits that they cannot, unless it is one: a variance of s digits
+ * has no root within 10^-(2s + m + 2) of a tie of s digits but the tie itself, if the root is below
+ * 10^m.
+ */
+static Numeric
+variance_root(Numeric variance, int m)
+{
+	int			scale = scale_of(variance);
+	Numeric		root = square_root(variance);
+
+	if (scale_of(root) == scale)
+		return root;
+	return round_to(square_root(round_to(variance, 2 * scale + m + 4)), scale);
+}
+
+/*
+ * As core's numeric_stddev_internal(): (N * sum of squares - square of sum) / (N * N), or / (N *
+ * (N - 1)) for a sample, where the quotient gets the digits of numeric division.  The sums are of
+ * integers, and the squares of decimals have twice their scale.  The root is below 10^m.
+ */
+static Numeric
+variance_of(int64 count, Numeric sum, Numeric squares, int scale, bool sample, bool root, int m)
+{
+	Numeric		n = int64_to_numeric(count);
+	Numeric		above = subtract(multiply(n, squares), multiply(sum, sum));
+	Numeric		below = multiply(n, sample ? int64_to_numeric(count - 1) : n);
+	Numeric		zero = int64_to_numeric(0);
+	Numeric		variance;
+
+	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(above),
+										  NumericGetDatum(zero))) <= 0)
+		return zero;
+	if (scale > 0)
+		above = multiply(above, int64_div_fast_to_numeric(1, 2 * scale));
+	variance = DatumGetNumeric(DirectFunctionCall2(numeric_div, NumericGetDatum(above),
+												   NumericGetDatum(below)));
+	return root ? variance_root(variance, m) : variance;
+}
+
+Numeric
+gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, int scale, bool sample,
+					 bool root)
+{
+	return variance_of(answer[column->count],
+					   gpb_int128_numeric((uint64) answer[column->sum], answer[column->sum + 1]),
+					   squares_numeric(answer + column->squares), scale, sample, root, 20);
+}
+
+/* a + b * 2^bits */
+static Numeric
+shifted_sum(Numeric a, Numeric b, int bits)
+{
+	Numeric		power = int64_to_numeric(1);
+
+	for (; bits > 0; bits -= Min(bits, 32))
+		power = multiply(power, int64_to_numeric(INT64CONST(1) << Min(bits, 32)));
+	return DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(a),
+											   NumericGetDatum(multiply(b, power))));
+}
+
+/*
+ * The square of an integer, u * 2^64 + v by its upper half and low word, is u^2 * 2^128 + u * v *
+ * 2^65 + v^2; and v is the lower half w + 2^63, so v^2 is w^2 + w * 2^64 + 2^126.
+ */
+Numeric
+gpb_halves_variance(const GpbAnswerColumn *upper, const GpbAnswerColumn *lower,
+					const GpbAnswerColumn *product_upper, const GpbAnswerColumn *product_lower,
+					const int64 *answer, int scale, bool sample, bool root)
+{
+	int64		count = answer[upper->count];
+	Numeric		sum = gpb_halves_numeric(answer + upper->sum, answer + lower->sum, count, 0);
+	Numeric		products = gpb_halves_numeric(answer + product_upper->sum,
+											  answer + product_lower->sum, count, 0);
+	Numeric		lowers = gpb_int128_numeric((uint64) answer[lower->sum], answer[lower->sum + 1]);
+	Numeric		squares = squares_numeric(answer + lower->squares);
+
+	squares = shifted_sum(squares, lowers, 64);
+	squares = shifted_sum(squares, int64_to_numeric(count), 126);
+	squares = shifted_sum(squares, products, 65);
+	squares = shifted_sum(squares, squares_numeric(answer + upper->squares), 128);
+	return variance_of(count, sum, squares, scale, sample, root, 40);
+}

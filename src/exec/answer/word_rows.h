@@ -1,0 +1,61 @@
+/*-------------------------------------------------------------------------
+ *
+ * word_rows.h
+ *	  Rows made straight from the groups of a program.
+ *
+ * A node with groups fills its scan tuple, which core then projects to the node's own columns.
+ * Where each of those is a column of the scan tuple or a constant, as mostly, the projection is
+ * left out, and columns that nobody asks for are not made: each column of the result is a word of
+ * the group's record, or an aggregate that is computed from it.  There may be hundreds of thousands
+ * of groups, and the device finds them in less time than a projection takes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_WORD_ROWS_H
+#define GPB_WORD_ROWS_H
+
+#include "postgres.h"
+#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
+
+#include "exec/answer/range_totals.h"
+
+typedef struct GpbWordRows GpbWordRows;
+
+/* What the columns of a scan tuple are, counted from 0 */
+typedef struct GpbRowSources
+{
+	Relation	index;			/* whose dictionary has the values of groups that are codes */
+	int			nitems;			/* aggregates, which come first */
+	const GpbAggregateItem *items;
+	int			ngroups;		/* group slots of the program */
+	int			column[GPB_MAX_GROUP_SLOTS];	/* of each group slot; of values of two words the
+												 * slots have one column */
+	Oid			type[GPB_MAX_GROUP_SLOTS];	/* of each, no domain */
+	int			by_number;		/* the column that follows from a group's number; -1: none */
+} GpbRowSources;
+
+/*
+ * Begin for a node whose scan tuple and projection are there, and that tests no row.  Returns NULL
+ * if its columns are not all columns of the scan tuple or constants.  Memory is of the current
+ * context.
+ */
+extern GpbWordRows *gpb_word_rows_begin(CustomScanState *css);
+
+/*
+ * Rows will be those of groups of totals, whose last run has ended.  "datums", which must stay, has
+ * the value of the column by_number for each number.
+ */
+extern void gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
+								const GpbRangeTotals *totals, const Datum *datums);
+
+/* Make rows of the next n groups, which lie one after the other. */
+extern void gpb_word_rows_take(GpbWordRows *rows, const char *first, uint64 n);
+
+/*
+ * The next row, in the node's result slot; NULL if all groups that were taken have been made rows.
+ * Groups of no entries are none.
+ */
+extern TupleTableSlot *gpb_word_rows_next(GpbWordRows *rows);
+
+#endif							/* GPB_WORD_ROWS_H */

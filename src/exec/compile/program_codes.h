@@ -1,0 +1,108 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_codes.h
+ *	  Columns whose values are codes of the index's dictionary, in programs.
+ *
+ * A program has a code for a word.  Codes can be grouped by and counted, and looked for in a list;
+ * their order is not that of values.  For min() and max() a program has the ranks of a column's
+ * codes in a table, by the aggregate's collation, and puts each code below its rank: of such words
+ * the least and the greatest are wanted.  They are sorted before the first entry, too.
+ * (aggregate_values.h has min() and max() of such groups as are few, without sorting all values.)
+ * A condition on the value of one such column is evaluated before the first entry, once for each
+ * value that the dictionary has; what the program does is to look the code up in the set of those
+ * for which it is true, or false if that takes fewer words: a list of codes, or a bit for each
+ * (gpb_is_among_codes()).  What a value is to be equal to by its bytes is looked up instead, and no
+ * other value seen.  The dictionary is read after the snapshot was taken, so it has the codes
+ * of all rows that the snapshot sees.
+ *
+ * The dictionary also has values of no row that is seen, and functions see these: so only functions
+ * of core are called, which tell nobody.  If one raises an error, the node does without the
+ * program.
+ *
+ *	program_codes.c			when a program is built
+ *	program_codes_bind.c	when a node runs
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PROGRAM_CODES_H
+#define GPB_PROGRAM_CODES_H
+
+#include "exec/compile/program_build_internal.h"
+#include "program/program_steps.h"
+
+/* Is it a column whose words are codes, perhaps with another label?  Then *slot is it. */
+extern bool gpb_is_code_column(GpbProgramBuilder *builder, Expr *expression, int *slot);
+
+/* Is this the slot of an INCLUDE column, and has it codes? */
+extern bool gpb_slot_has_code(const GpbProgramBuilder *builder, int slot);
+
+/*
+ * The slot and type of words of such a column, where codes are to tell values apart: GPB_REFUSED if
+ * different ones may be equal to the column's "=", by its collation or as character without a
+ * length.
+ */
+extern int	gpb_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type);
+
+/*
+ * What a value has to be equal to for a condition, in which a CaseTestExpr stands for the value, to
+ * be true, where equal values have equal bytes; NULL if the condition says more or something else.
+ */
+extern Expr *gpb_code_equal_to(Expr *condition);
+
+/* The result of a condition on the value of one such column; GPB_REFUSED if it is none. */
+extern int	gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition);
+
+/* Is it min() or max() of a type whose words are codes?  Which, and by which function of core? */
+extern bool gpb_find_code_extreme(Oid aggregate, bool *least, Oid *compare);
+
+/*
+ * The codes of such a column, which a function of core compares by a collation, below their ranks;
+ * *type is that of these words.  GPB_REFUSED if the expression is no such column, if different
+ * values may be equal, or if there are too many.
+ */
+extern int	gpb_ranked_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid compare,
+								 Oid collation, Oid *type);
+
+/*
+ * Orders of values for whose ranks there is room whatever the dictionary has.  One of all its codes
+ * takes most, with three ranks in a word.
+ */
+#define GPB_CERTAIN_ORDERS	3
+StaticAssertDecl(GPB_DICTIONARY_CODES <= 1 << (64 / 3) &&
+				 GPB_CERTAIN_ORDERS * (2 + GPB_DICTIONARY_CODES / 3) <= GPB_MAX_MORE_WORDS,
+				 "orders that are to be certain may find no room");
+
+/* The bits that the rank of one of so many values takes */
+static inline int
+gpb_rank_bits(double values)
+{
+	int			bits = 1;
+
+	while (bits < GPB_MAX_RANK_BITS && (double) ((int64) 1 << bits) < values)
+		bits++;
+	return bits;
+}
+
+/* ---- execution ---- */
+
+/* Like gpb_words_datum(), of words of an index's programs that may be codes */
+extern Datum gpb_words_value(Relation index, Oid type, const int64 *words);
+
+/*
+ * Evaluate constant number i, which is a condition on a column's codes.  The set of its codes goes
+ * to *n words, a table for GPB_OP_IN_CODES, which is the caller's to free, or NULL if it has no
+ * words.  *negated says that these are the codes for which the condition is false, and *isnull that
+ * it is NULL for all.  Returns NULL, or why that cannot be.
+ */
+extern const char *gpb_evaluate_codes(const GpbProgramConstants *constants, int i,
+									  ExprContext *econtext, int64 **words, uint32 *n,
+									  bool *negated, bool *isnull);
+
+/*
+ * Evaluate constant number i, which is an order of a column's values.  Returns their ranks in *n
+ * words, a table for GPB_OP_RANKED, which is the caller's to free, or NULL if it has no words.
+ */
+extern int64 *gpb_evaluate_ranks(const GpbProgramConstants *constants, int i,
+								 ExprContext *econtext, uint32 *n);
+
+#endif							/* GPB_PROGRAM_CODES_H */

@@ -1,0 +1,268 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_match.c
+ *	  Which parts of a query of one table go into a program, and why not.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "exec/compile/program_codes.h"
+#include "exec/compile/program_match.h"
+#include "exec/compile/program_words.h"
+#include "exec/shell/expressions.h"
+#include "exec/shell/index_columns.h"
+#include "exec/shell/never_null.h"
+#include "exec/shell/plan_rules.h"
+
+/* ---- groups and aggregates of the query ---- */
+
+const char *
+gpb_match_group_clauses(PlannerInfo *root, RelOptInfo *rel, List *clauses, List **groups)
+{
+	ListCell   *lc;
+
+	*groups = NIL;
+	foreach(lc, clauses)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+		Node	   *expression = get_sortgroupclause_expr(clause, root->processed_tlist);
+		TypeCacheEntry *type = lookup_type_cache(exprType(expression), TYPECACHE_EQ_OPR);
+
+		if (type->eq_opr != clause->eqop)
+			return "it groups by an equality that is not the type's own";
+		if (!bms_is_member(rel->relid, pull_varnos(root, expression)))
+			return "it groups by a constant";
+		if (contain_volatile_functions(expression) || contain_subplans(expression))
+			return "it groups by a volatile function or a subquery";
+		*groups = list_append_unique(*groups, expression);
+	}
+	return NULL;
+}
+
+typedef struct GpbAggregateWalk
+{
+	List	   *groups;
+	List	   *aggrefs;
+} GpbAggregateWalk;
+
+/* Collect Aggrefs; true, which ends the walk, if anything else is needed but groups. */
+static bool
+collect_walker(Node *node, GpbAggregateWalk *walk)
+{
+	if (node == NULL || list_member(walk->groups, node))
+		return false;
+	if (IsA(node, Aggref))
+	{
+		walk->aggrefs = list_append_unique(walk->aggrefs, node);
+		return false;
+	}
+	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc))
+		return true;
+	return expression_tree_walker(node, collect_walker, walk);
+}
+
+const char *
+gpb_match_aggregates(List *groups, List *expressions, List **aggrefs)
+{
+	GpbAggregateWalk walk = {groups, NIL};
+
+	if (collect_walker((Node *) expressions, &walk))
+		return "it needs columns beside aggregates and groups";
+	*aggrefs = walk.aggrefs;
+	return NULL;
+}
+
+const char *
+gpb_match_columns(PlannerInfo *root, IndexOptInfo *index, List *expressions)
+{
+	Oid			table = planner_rt_fetch(index->rel->relid, root)->relid;
+	List	   *needed = NIL;
+	ListCell   *lc;
+
+	foreach(lc, expressions)
+	{
+		Aggref	   *aggref = lfirst(lc);
+
+		/* counting rows takes no column but those of FILTER */
+		if (IsA(aggref, Aggref) && gpb_counts_rows(root, index, aggref))
+			needed = lappend(needed, aggref->aggfilter);
+		else
+			needed = lappend(needed, aggref);
+	}
+	foreach(lc, pull_var_clause((Node *) needed,
+								PVC_RECURSE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS))
+	{
+		Var		   *var = (Var *) lfirst(lc);
+
+		if (!IsA(var, Var) || var->varattno <= 0)
+			return "it needs what is no column of the table";
+		if (gpb_index_column(index, var->varattno) < 0)
+			return psprintf("the index lacks column \"%s\"",
+							get_attname(table, var->varattno, false));
+	}
+	return NULL;
+}
+
+/* ---- the program ---- */
+
+/* The builder's reason, or one if it has none */
+static const char *
+builder_refusal(const GpbProgramBuilder *builder)
+{
+	const char *refusal = gpb_builder_refusal(builder);
+
+	return refusal != NULL ? pstrdup(refusal) : "the program cannot say it";
+}
+
+/* May the program test this restriction ahead of whatever else is done with the row? */
+static const char *
+check_filter(RelOptInfo *rel, RestrictInfo *rinfo)
+{
+	if (rinfo->pseudoconstant)
+		return "a condition has no column";
+	if (!restriction_is_securely_promotable(rinfo, rel))
+		return "a condition must not see rows before a security policy does";
+	if (contain_volatile_functions((Node *) rinfo->clause))
+		return "a condition has a volatile function";
+	if (contain_subplans((Node *) rinfo->clause))
+		return "a condition has a subquery";
+	return NULL;
+}
+
+const char *
+gpb_match_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
+				  List *restrictions, List **filters)
+{
+	ListCell   *lc;
+
+	foreach(lc, restrictions)
+	{
+		const char *refusal = check_filter(rel, lfirst_node(RestrictInfo, lc));
+
+		if (refusal != NULL)
+			return refusal;
+	}
+	*filters = gpb_order_clauses(root, restrictions);
+	foreach(lc, *filters)
+	{
+		if (!gpb_build_filter(builder, lfirst(lc)))
+			return builder_refusal(builder);
+	}
+	return NULL;
+}
+
+void
+gpb_split_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
+				  List *restrictions, List **filters, List **others)
+{
+	List	   *candidates = NIL;
+	ListCell   *lc;
+
+	*filters = *others = NIL;
+	foreach(lc, restrictions)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (check_filter(rel, rinfo) == NULL)
+			candidates = lappend(candidates, rinfo);
+	}
+	foreach(lc, gpb_order_clauses(root, candidates))
+	{
+		if (gpb_build_filter(builder, lfirst(lc)))
+			*filters = lappend(*filters, lfirst(lc));
+	}
+	foreach(lc, restrictions)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (!list_member_ptr(*filters, rinfo->clause))
+			*others = lappend(*others, rinfo);
+	}
+}
+
+const char *
+gpb_match_groups(GpbProgramBuilder *builder, List *groups, Oid **types)
+{
+	ListCell   *lc;
+
+	*types = palloc(sizeof(Oid) * list_length(groups));
+	foreach(lc, groups)
+	{
+		if (!gpb_build_group(builder, lfirst(lc), &(*types)[foreach_current_index(lc)]))
+			return builder_refusal(builder);
+	}
+	return NULL;
+}
+
+const char *
+gpb_match_items(GpbProgramBuilder *builder, List *aggrefs, GpbAggregateItem **items)
+{
+	ListCell   *lc;
+
+	*items = palloc0(sizeof(GpbAggregateItem) * list_length(aggrefs));
+	foreach(lc, aggrefs)
+	{
+		Aggref	   *aggref = lfirst_node(Aggref, lc);
+
+		if (contain_volatile_functions((Node *) aggref) || contain_subplans((Node *) aggref))
+			return "an aggregate has a volatile function or a subquery";
+		if (!gpb_build_aggref(builder, aggref, &(*items)[foreach_current_index(lc)]))
+			return builder_refusal(builder);
+	}
+	return NULL;
+}
+
+/* May gpb_program_bind() find no room for what a table is filled from? */
+static bool
+tables_may_be_long(const GpbProgramPlan *plan)
+{
+	int			orders = 0;
+	ListCell   *lc;
+
+	foreach(lc, plan->constant_types)
+	{
+		orders += gpb_is_ranks_type(lfirst_oid(lc));
+		if (gpb_is_zone_type(lfirst_oid(lc)) || gpb_is_codes_type(lfirst_oid(lc)) ||
+			(gpb_is_array_type(lfirst_oid(lc)) &&
+			 !IsA(list_nth(plan->constants, foreach_current_index(lc)), Const)))
+			return true;
+	}
+	return orders > GPB_CERTAIN_ORDERS;
+}
+
+/* Does the program read codes?  Their values may be elsewhere. */
+static bool
+reads_codes(const GpbProgramBuilder *builder, const GpbProgram *program)
+{
+	uint32		columns = gpb_program_columns(program);
+
+	for (int c = 0; columns >> c != 0; c++)
+	{
+		if ((columns >> c & 1) != 0 && gpb_slot_has_code(builder, c + 1))
+			return true;
+	}
+	return false;
+}
+
+bool
+gpb_program_is_uncertain(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
+{
+	return plan->program.ngroups > 0 || gpb_builder_can_fault(builder) ||
+		gpb_may_fail((Node *) plan->constants) || tables_may_be_long(plan);
+}
+
+bool
+gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
+{
+	return gpb_program_is_uncertain(builder, plan) || reads_codes(builder, &plan->program);
+}

@@ -1,0 +1,76 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_match.h
+ *	  Which parts of a query of one table go into a program, and why not.
+ *
+ * Each of the functions that returns a text returns NULL if there is nothing in the way, or why the
+ * query cannot be answered.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PROGRAM_MATCH_H
+#define GPB_PROGRAM_MATCH_H
+
+#include "postgres.h"
+#include "nodes/pathnodes.h"
+
+#include "exec/compile/items.h"
+#include "exec/compile/program_build.h"
+
+/*
+ * Collect the expressions of a list of SortGroupClauses, each once.  Their values must be equal
+ * where their type's own equality has them equal, and come from the table.
+ */
+extern const char *gpb_match_group_clauses(PlannerInfo *root, RelOptInfo *rel, List *clauses,
+										   List **groups);
+
+/*
+ * Collect the Aggrefs in the expressions, each once.  Beside them and the group expressions nothing
+ * of the table may be needed.
+ */
+extern const char *gpb_match_aggregates(List *groups, List *expressions, List **aggrefs);
+
+/* Has the index all columns of the table that the expressions need? */
+extern const char *gpb_match_columns(PlannerInfo *root, IndexOptInfo *index, List *expressions);
+
+/*
+ * Add the restrictions, RestrictInfos, to the program's filters in the order in which core would
+ * test them.  *filters has them in this order, as bare clauses.
+ */
+extern const char *gpb_match_filters(PlannerInfo *root, RelOptInfo *rel,
+									 GpbProgramBuilder *builder, List *restrictions,
+									 List **filters);
+
+/*
+ * Add to the program's filters what it can test of the restrictions, RestrictInfos.  *filters has
+ * these as bare clauses, in the order in which core would test them; *others has the RestrictInfos
+ * of all others.  For a program that lists: where one of its filters faults the caller tests all
+ * restrictions in core's order, so it does no harm that they run ahead of the others.
+ */
+extern void gpb_split_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
+							  List *restrictions, List **filters, List **others);
+
+/* Add the group expressions to the program.  *types has a base type for each, palloc'd. */
+extern const char *gpb_match_groups(GpbProgramBuilder *builder, List *groups, Oid **types);
+
+/*
+ * Add the Aggrefs to the program.  *items has an item for each, palloc'd; gpb_builder_end() may
+ * change them.
+ */
+extern const char *gpb_match_items(GpbProgramBuilder *builder, List *aggrefs,
+								   GpbAggregateItem **items);
+
+/*
+ * May the program have no answer, so that the ordinary plan must be at hand?  Its groups may take
+ * too much memory, a step may fault, evaluating a constant may fail, and a value in a list of
+ * constants may turn out to be NULL.
+ */
+extern bool gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan);
+/*
+ * May the program have no answer for another reason than values that are elsewhere, which are known
+ * before anything is read?
+ */
+extern bool gpb_program_is_uncertain(const GpbProgramBuilder *builder,
+									 const GpbProgramPlan *plan);
+
+#endif							/* GPB_PROGRAM_MATCH_H */

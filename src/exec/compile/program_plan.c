@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * program_plan.c
+ *	  A program in a plan's private data.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "exec/compile/program_build.h"
+
+static void
+put_step(List **private, const GpbStep *step)
+{
+	gpb_put_int(private, step->op);
+	gpb_put_int(private, step->into);
+	gpb_put_int(private, step->a);
+	gpb_put_int(private, step->b);
+	gpb_put_int(private, step->c);
+	gpb_put_int(private, step->guard);
+}
+
+static void
+get_step(GpbPrivateReader *reader, GpbStep *step)
+{
+	step->op = gpb_get_int(reader);
+	step->into = gpb_get_int(reader);
+	step->a = gpb_get_int(reader);
+	step->b = gpb_get_int(reader);
+	step->c = gpb_get_int(reader);
+	step->guard = gpb_get_int(reader);
+}
+
+static void
+put_term(List **private, const GpbTerm *term)
+{
+	gpb_put_int(private, term->slot);
+	gpb_put_int(private, term->kind);
+	gpb_put_int(private, term->want);
+	gpb_put_int(private, term->filter);
+	gpb_put_int(private, term->lower);
+}
+
+static void
+get_term(GpbPrivateReader *reader, GpbTerm *term)
+{
+	term->slot = gpb_get_int(reader);
+	term->kind = gpb_get_int(reader);
+	term->want = gpb_get_int(reader);
+	term->filter = gpb_get_int(reader);
+	term->lower = gpb_get_int(reader);
+}
+
+void
+gpb_program_put(List **private, const GpbProgramPlan *plan)
+{
+	const GpbProgram *program = &plan->program;
+	int			i;
+
+	gpb_put_int(private, program->list_entries);
+	gpb_put_int(private, program->descending);
+	gpb_put_int(private, program->nulls_first);
+	gpb_put_int(private, program->order);
+	gpb_put_int(private, program->limit);
+	gpb_put_int(private, program->by_range);
+	gpb_put_int(private, program->nhalves);
+	for (i = 0; i < program->nhalves; i++)
+		gpb_put_int(private, program->half[i]);
+	gpb_put_int(private, program->nsteps);
+	for (i = 0; i < program->nsteps; i++)
+		put_step(private, &program->step[i]);
+	gpb_put_int(private, program->nterms);
+	for (i = 0; i < program->nterms; i++)
+		put_term(private, &program->term[i]);
+	gpb_put_int(private, program->ngroups);
+	for (i = 0; i < program->ngroups; i++)
+		gpb_put_int(private, program->group[i]);
+	gpb_put_int(private, program->nconstants);
+	for (i = 0; i < program->nconstants; i++)
+		gpb_put_oid(private, list_nth_oid(plan->constant_types, i));
+}
+
+void
+gpb_program_get(GpbPrivateReader *reader, List *constants, GpbProgramPlan *plan)
+{
+	GpbProgram *program = &plan->program;
+	int			i;
+
+	memset(plan, 0, sizeof(*plan));
+	program->list_entries = gpb_get_int(reader) != 0;
+	program->descending = gpb_get_int(reader) != 0;
+	program->nulls_first = gpb_get_int(reader) != 0;
+	program->order = gpb_get_int(reader);
+	program->limit = gpb_get_int(reader);
+	program->by_range = gpb_get_int(reader) != 0;
+	program->nhalves = gpb_get_int(reader);
+	for (i = 0; i < program->nhalves; i++)
+		program->half[i] = gpb_get_int(reader);
+	program->nsteps = gpb_get_int(reader);
+	for (i = 0; i < program->nsteps; i++)
+		get_step(reader, &program->step[i]);
+	program->nterms = gpb_get_int(reader);
+	for (i = 0; i < program->nterms; i++)
+		get_term(reader, &program->term[i]);
+	program->ngroups = gpb_get_int(reader);
+	for (i = 0; i < program->ngroups; i++)
+		program->group[i] = gpb_get_int(reader);
+	program->nconstants = gpb_get_int(reader);
+	for (i = 0; i < program->nconstants; i++)
+		plan->constant_types = lappend_oid(plan->constant_types, gpb_get_oid(reader));
+	plan->constants = constants;
+}

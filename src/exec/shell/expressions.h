@@ -1,0 +1,30 @@
+/*-------------------------------------------------------------------------
+ *
+ * expressions.h
+ *	  What an expression refers to, and whether evaluating it may raise an error.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_EXPRESSIONS_H
+#define GPB_EXPRESSIONS_H
+
+#include "postgres.h"
+#include "nodes/bitmapset.h"
+#include "nodes/nodes.h"
+
+/*
+ * Might evaluating the expression raise an error?  No, if it has nothing but columns, constants,
+ * parameters, and leakproof functions of these.
+ */
+extern bool gpb_may_fail(Node *expression);
+
+/* Add the numbers of the columns that the expression refers to by varno to the set. */
+extern Bitmapset *gpb_add_columns(Bitmapset *columns, Node *expression, Index varno);
+
+/*
+ * A row comparison as what it stands for, an OR: (a, b) > (x, y) as "a > x OR a = x AND b > y".
+ * Returns the arms, each a List of clauses; NIL if there is an operator that has no "=".
+ */
+extern List *gpb_row_comparison_arms(const RowCompareExpr *comparison);
+
+#endif							/* GPB_EXPRESSIONS_H */

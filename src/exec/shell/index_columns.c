@@ -1,0 +1,143 @@
+/*-------------------------------------------------------------------------
+ *
+ * index_columns.c
+ *	  The columns of an index: their slots in programs, what the index holds of them, Vars.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "access/genam.h"
+#include "access/stratnum.h"
+#include "nodes/makefuncs.h"
+#include "parser/parsetree.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "exec/shell/index_columns.h"
+#include "index/index.h"
+
+/* The place of a table's column among those of the index, or -1 */
+static int
+index_position(IndexOptInfo *index, AttrNumber attno)
+{
+	int			c;
+
+	for (c = 0; c < index->ncolumns; c++)
+	{
+		if (index->indexkeys[c] == attno)
+			return c;
+	}
+	return -1;
+}
+
+/* Slots are numbered as in program.h. */
+int
+gpb_index_column(IndexOptInfo *index, AttrNumber attno)
+{
+	int			c = index_position(index, attno);
+
+	if (index->nkeycolumns < 2 || c < 0)
+		return c;
+	return c < index->nkeycolumns ? index->ncolumns - index->nkeycolumns + 1 + c :
+		c - index->nkeycolumns + 1;
+}
+
+int
+gpb_column_position(IndexOptInfo *index, int column)
+{
+	int			nincluded = index->ncolumns - index->nkeycolumns;
+
+	if (index->nkeycolumns < 2)
+		return column;
+	return column > nincluded ? column - nincluded - 1 : column - 1 + index->nkeycolumns;
+}
+
+/* The coding of a column, by its number in programs */
+static GpbCoding
+column_coding(IndexOptInfo *index, int column)
+{
+	/* The planner holds a lock already. */
+	Relation	relation = index_open(index->indexoid, NoLock);
+	GpbCoding	coding = gpb_column_coding(gpb_layout(relation),
+										   gpb_column_position(index, column));
+
+	index_close(relation, NoLock);
+	return coding;
+}
+
+bool
+gpb_column_has_words(IndexOptInfo *index, int column)
+{
+	GpbCoding	coding = column_coding(index, column);
+
+	return gpb_column_position(index, column) >= index->nkeycolumns ?
+		gpb_coding_has_words(coding) : gpb_coding_key_is_word(coding);
+}
+
+bool
+gpb_column_is_wide(IndexOptInfo *index, int column)
+{
+	return gpb_coding_key_is_wide(column_coding(index, column));
+}
+
+int
+gpb_index_column_slots(IndexOptInfo *index)
+{
+	/* Nothing reads slot 0 of a key that has several columns. */
+	return index->ncolumns + (index->nkeycolumns > 1);
+}
+
+int
+gpb_column_scale(IndexOptInfo *index, int column)
+{
+	GpbCoding	coding = column_coding(index, column);
+
+	return gpb_coding_is_numeric(coding) ? gpb_coding_scale(coding) : -1;
+}
+
+bool
+gpb_index_has_columns(IndexOptInfo *index, List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		int			c = index_position(index, lfirst_node(Var, lc)->varattno);
+
+		if (c < 0 || !index->canreturn[c])
+			return false;
+	}
+	return true;
+}
+
+/* The column is no expression. */
+Var *
+gpb_key_column_var(PlannerInfo *root, IndexOptInfo *index, int c)
+{
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+
+	get_atttypetypmodcoll(planner_rt_fetch(index->rel->relid, root)->relid,
+						  index->indexkeys[c], &type, &typmod, &collation);
+	return makeVar(index->rel->relid, index->indexkeys[c], type, typmod, collation, 0);
+}
+
+Var *
+gpb_key_var(PlannerInfo *root, IndexOptInfo *index)
+{
+	return gpb_key_column_var(root, index, 0);
+}
+
+List *
+gpb_key_vars(PlannerInfo *root, IndexOptInfo *index)
+{
+	List	   *vars = NIL;
+	int			c;
+
+	for (c = 0; c < index->nkeycolumns; c++)
+		vars = list_append_unique(vars, gpb_key_column_var(root, index, c));
+	return vars;
+}

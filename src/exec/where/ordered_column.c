@@ -1,0 +1,302 @@
+/*-------------------------------------------------------------------------
+ *
+ * ordered_column.c
+ *	  The key column in whose order an index has the rows of a query.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+#include "utils/rel.h"
+
+#include "exec/shell/index_columns.h"
+#include "exec/shell/never_null.h"
+#include "exec/shell/plan_rules.h"
+#include "exec/where/ordered_column.h"
+#include "index/column_ranges.h"
+#include "index/index.h"
+
+/* ---- planning ---- */
+
+/*
+ * The restriction as a condition on key column c by which that has one range; NULL if it is none.
+ * An array might leave it several values.
+ */
+static Expr *
+match_one_range(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo, bool *point)
+{
+	Expr	   *condition;
+
+	if (rinfo->pseudoconstant || !restriction_is_securely_promotable(rinfo, index->rel))
+		return NULL;
+	condition = gpb_match_column(root, index, c, rinfo->clause, point);
+	return condition != NULL && IsA(condition, ScalarArrayOpExpr) ? NULL : condition;
+}
+
+/* Take from the others what is a condition on column c.  Returns whether one of them is a point. */
+static bool
+take_column(PlannerInfo *root, IndexOptInfo *index, int c, List *computed, GpbRangeSplit *split)
+{
+	bool		points = false;
+	ListCell   *lc;
+
+	foreach(lc, split->others)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		bool		point;
+		Expr	   *condition = match_one_range(root, index, c, rinfo, &point);
+
+		if (condition == NULL || list_member(computed, condition))
+			continue;
+		split->conditions = lappend(split->conditions, condition);
+		split->ranges = lappend(split->ranges, rinfo);
+		split->others = foreach_delete_current(split->others, lc);
+		points |= point;
+	}
+	return points;
+}
+
+bool
+gpb_split_by_order(PlannerInfo *root, IndexOptInfo *index, List *restrictions, List *computed,
+				   int *column, GpbRangeSplit *split)
+{
+	ListCell   *lc;
+	int			c = 0;
+
+	memset(split, 0, sizeof(*split));
+	foreach(lc, restrictions)
+	{
+		if (!gpb_is_always_true(root, index, lfirst_node(RestrictInfo, lc)))
+			split->others = lappend(split->others, lfirst(lc));
+	}
+	while (c < index->nkeycolumns && take_column(root, index, c, computed, split))
+		c++;
+	*column = c;
+	return c < index->nkeycolumns;
+}
+
+/* gpb_match_ordered_column() for an index with several key columns */
+static bool
+match_several_keys(PlannerInfo *root, IndexOptInfo *index, int *column, List **conditions)
+{
+	GpbRangeSplit split;
+
+	if (!gpb_split_by_order(root, index, index->indrestrictinfo, NIL, column, &split))
+		return false;
+	*conditions = split.conditions;
+	return split.others == NIL;
+}
+
+bool
+gpb_match_ordered_column(PlannerInfo *root, IndexOptInfo *index, int *column, List **conditions)
+{
+	if (gpb_index_has_several_keys(index))
+		return match_several_keys(root, index, column, conditions);
+	*column = 0;
+	return gpb_index_is_usable(index) && gpb_match_conditions(root, index, conditions);
+}
+
+/* Is the restriction a condition on key column c that no NULL satisfies? */
+static bool
+rules_out_null(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo)
+{
+	Expr	   *condition;
+	bool		point;
+
+	if (index->nkeycolumns < 2)
+		condition = gpb_match_condition(root, rinfo, index);
+	else
+		condition = match_one_range(root, index, c, rinfo, &point);
+	return condition != NULL &&
+		!(IsA(condition, NullTest) && ((NullTest *) condition)->nulltesttype == IS_NULL);
+}
+
+/* The condition may be one that the index's predicate implies. */
+bool
+gpb_key_column_is_not_null(PlannerInfo *root, IndexOptInfo *index, int c)
+{
+	RelOptInfo *rel = index->rel;
+	ListCell   *lc;
+
+	foreach(lc, rel->baserestrictinfo)
+	{
+		if (rules_out_null(root, index, c, lfirst_node(RestrictInfo, lc)))
+			return true;
+	}
+	return gpb_index_has_no_null(index, gpb_key_column_var(root, index, c)) ||
+		gpb_column_is_not_null(planner_rt_fetch(rel->relid, root)->relid, index->indexkeys[c]);
+}
+
+bool
+gpb_key_column_is_exact(IndexOptInfo *index, int c)
+{
+	return gpb_coding_key_is_exact(gpb_held_type_coding(index->opcintype[c]));
+}
+
+/* ---- run time ---- */
+
+void
+gpb_ordered_column_init(Relation index, int column, List *conditions, PlanState *ps,
+						GpbOrderedColumn *ordered)
+{
+	memset(ordered, 0, sizeof(*ordered));
+	ordered->index = index;
+	ordered->column = column;
+	ordered->nconditions = list_length(conditions);
+	if (gpb_layout(index)->nkeys > 0)
+		ordered->columns = gpb_column_conditions_init(index, conditions, NIL, NIL, ps);
+	else
+		ordered->conditions = gpb_conditions_init(index, conditions, ps);
+}
+
+/* What two ranges have in common */
+static GpbRange
+intersection(GpbRange a, GpbRange b)
+{
+	if (gpb_bound_less(a.lo, b.lo))
+		a.lo = b.lo;
+	if (gpb_bound_less(b.hi, a.hi))
+		a.hi = b.hi;
+	return a;
+}
+
+/* gpb_split_nulls() for an index with several key columns, of which c has a code for NULL */
+static void
+part_null_fields(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_null,
+				 GpbRange *nulls)
+{
+	GpbKeyColumn column = layout->key[c];
+	GpbKey		key = range.lo.key & ~gpb_field_ones(column.shift + column.bits);
+
+	key |= gpb_null_field(column) << column.shift;
+	nulls->lo = (GpbBound) {key, 0};
+	nulls->hi = gpb_bound_behind(key | gpb_field_ones(column.shift), layout->key_width);
+	*not_null = range;
+	if (column.flags & GPB_COLUMN_NULLS_FIRST)
+		not_null->lo = nulls->hi;
+	else
+		not_null->hi = nulls->lo;
+}
+
+void
+gpb_split_nulls(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_null,
+				GpbRange *nulls)
+{
+	if (layout->nkeys == 0)
+	{
+		*not_null = gpb_range_not_null(layout);
+		*nulls = gpb_range_null(layout);
+	}
+	else if (gpb_column_has_null(layout->key[c]))
+		part_null_fields(layout, c, range, not_null, nulls);
+	else
+	{
+		*not_null = range;
+		*nulls = (GpbRange) {range.lo, range.lo};
+	}
+	*not_null = intersection(range, *not_null);
+	*nulls = intersection(range, *nulls);
+}
+
+/* The one range of an index with several key columns that the sets are; false if they are none */
+static bool
+one_range(const GpbOrderedColumn *ordered, GpbColumnSets *sets, GpbRange *range)
+{
+	GpbRangeSet set = {NULL, 0, 0};
+
+	gpb_column_ranges(sets, &set);
+	if (set.count > 1 || sets->ntested > 0)
+		elog(ERROR, "conditions on index \"%s\" are not one range",
+			 RelationGetRelationName(ordered->index));
+	if (set.count == 1)
+		*range = set.ranges[0];
+	return set.count == 1;
+}
+
+/* gpb_ordered_column_ranges() for an index with several key columns */
+static void
+several_keys_ranges(const GpbOrderedColumn *ordered, ExprContext *econtext,
+					const GpbLayout *layout, GpbOrderedRanges *ranges)
+{
+	GpbColumnSets sets;
+	GpbRange	range;
+	GpbRange	not_null;
+
+	if (!gpb_column_conditions_sets(ordered->columns, econtext, layout, &sets))
+		return;
+	if (one_range(ordered, &sets, &range))
+		gpb_split_nulls(layout, ordered->column, range, &not_null, &ranges->nulls);
+	gpb_column_narrow_null(&sets, ordered->column, false);
+	ranges->has_keys = one_range(ordered, &sets, &range) &&
+		gpb_closed_range(layout, &range, &ranges->keys);
+}
+
+void
+gpb_ordered_column_ranges(const GpbOrderedColumn *ordered, ExprContext *econtext,
+						  GpbOrderedRanges *ranges)
+{
+	/* a copy: the relcache may rebuild its own at any time */
+	GpbLayout	layout = *gpb_layout(ordered->index);
+	GpbRange	range;
+	GpbRange	not_null;
+	bool		lossy;
+
+	ranges->has_keys = false;
+	ranges->nulls = (GpbRange) {GPB_BOUND_MIN, GPB_BOUND_MIN};
+	if (ordered->columns != NULL)
+		several_keys_ranges(ordered, econtext, &layout, ranges);
+	else if (gpb_conditions_evaluate(ordered->conditions, ordered->nconditions, ordered->index,
+									 &layout, econtext, &range, NULL, &lossy))
+	{
+		Assert(!lossy);
+		gpb_split_nulls(&layout, ordered->column, range, &not_null, &ranges->nulls);
+		ranges->has_keys = gpb_closed_range(&layout, &not_null, &ranges->keys);
+	}
+	if (!ranges->has_keys)
+		ranges->keys = (GpbKeyRange) {1, 0};
+}
+
+GpbKey
+gpb_key_behind_column(const GpbLayout *layout, int c)
+{
+	return layout->nkeys > 0 ? gpb_field_ones(layout->key[c].shift) : 0;
+}
+
+bool
+gpb_key_column_descends(const GpbLayout *layout, int c)
+{
+	return layout->nkeys > 0 ? (layout->key[c].flags & GPB_COLUMN_DESC) != 0 :
+		(layout->flags & GPB_LAYOUT_DESC) != 0;
+}
+
+bool
+gpb_key_column_nulls_first(const GpbLayout *layout, int c)
+{
+	return layout->nkeys > 0 ? (layout->key[c].flags & GPB_COLUMN_NULLS_FIRST) != 0 :
+		(layout->flags & GPB_LAYOUT_NULLS_FIRST) != 0;
+}
+
+/*
+ * Keys of a smallint index are wider than the type, and fields wider than the values of a type that
+ * has a least and a greatest one.  Where NULL comes first and has a bit of its own, there are many
+ * fields between NULL and the first value.
+ */
+Datum
+gpb_key_column_datum(const GpbLayout *layout, int c, GpbKey key)
+{
+	GpbKeyRange type = {0, gpb_key_most(layout->key_width)};
+	GpbLoneColumn lone;
+	GpbKey		field;
+
+	if (layout->nkeys == 0)
+	{
+		gpb_clip_to_type(layout, &type);
+		return gpb_key_datum(layout, Max(Min(key, type.hi), type.lo));
+	}
+	gpb_lone_column(layout, c, &lone);
+	field = Max(gpb_key_field(lone.column, key), gpb_code_field(lone.column, 0, true));
+	return gpb_key_datum(&lone.layout, Min(gpb_lone_key(&lone, field), lone.type.hi));
+}

@@ -1,0 +1,145 @@
+/*-------------------------------------------------------------------------
+ *
+ * subquery_match.c
+ *	  Which subqueries an index can answer: one row of aggregates over one table, with conditions
+ *	  on the index's key, and others that a program can test.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/clauses.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
+
+#include "exec/price/unknown_bounds.h"
+#include "exec/shell/plan_rules.h"
+#include "exec/where/key_conditions.h"
+#include "exec/where/subquery_match.h"
+
+RelOptInfo *
+gpb_subquery_table(PlannerInfo *subroot)
+{
+	Query	   *parse = subroot->parse;
+	RelOptInfo *rel;
+	int			relid;
+
+	if (!gpb_query_is_one_row(subroot) || parse->hasSubLinks || parse->cteList != NIL ||
+		parse->setOperations != NULL || parse->distinctClause != NIL ||
+		parse->limitCount != NULL || parse->limitOffset != NULL ||
+		subroot->init_plans != NIL || subroot->hasPseudoConstantQuals)
+		return NULL;
+	if (!bms_get_singleton_member(subroot->all_baserels, &relid))
+		return NULL;
+	rel = find_base_rel(subroot, relid);
+	return gpb_rel_is_plain(subroot, rel) ? rel : NULL;
+}
+
+bool
+gpb_subquery_aggrefs(Node *expression, List **aggrefs)
+{
+	ListCell   *lc;
+
+	if (contain_volatile_functions(expression) || contain_subplans(expression))
+		return false;
+	foreach(lc, pull_var_clause(expression, PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS))
+	{
+		if (!IsA(lfirst(lc), Aggref))
+			return false;
+		*aggrefs = list_append_unique(*aggrefs, lfirst(lc));
+	}
+	return true;
+}
+
+/*
+ * Make conditions of the table's restrictions, of all that the index does not imply; *ranges has
+ * these RestrictInfos, and *filters what is no condition on the key.  None may be one that might
+ * tell what it saw ahead of a row-level security policy.
+ */
+static bool
+match_conditions(PlannerInfo *subroot, GpbSubqueryMatch *match, List **ranges, List **filters)
+{
+	IndexOptInfo *index = match->index;
+	GpbRowRange *range = &match->range;
+	int			last;
+	GpbRangeClause *clauses =
+		gpb_match_range_clauses(subroot, index, index->indrestrictinfo, &last);
+	int			i;
+
+	*ranges = NIL;
+	*filters = NIL;
+	range->conditions = palloc(sizeof(GpbRangeCondition) *
+							   (list_length(index->indrestrictinfo) + 1));
+	for (i = 0; i < list_length(index->indrestrictinfo); i++)
+	{
+		const GpbRangeClause *clause = &clauses[i];
+
+		if (!restriction_is_securely_promotable(clause->rinfo, index->rel))
+			return false;
+		if (gpb_is_key_not_null(index, clause->rinfo->clause))
+			continue;
+		if (clause->condition.column > last)
+		{
+			*filters = lappend(*filters, clause->rinfo);
+			continue;
+		}
+		*ranges = lappend(*ranges, clause->rinfo);
+		range->conditions[range->nconditions++] = clause->condition;
+		match->values = lappend(match->values, clause->value);
+	}
+	return range->nconditions > 0;
+}
+
+/* expression_tree_walker: is there a parameter that the executor sets? */
+static bool
+exec_param_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		return true;
+	return expression_tree_walker(node, exec_param_walker, context);
+}
+
+/*
+ * Match filters and aggregates.  A program has one value of each constant for all outer rows, so
+ * values of outer queries must not be in it.
+ */
+static bool
+match_entries(PlannerInfo *subroot, GpbSubqueryMatch *match, List *filters, List *aggrefs)
+{
+	GpbRowRange *range = &match->range;
+
+	range->nitems = list_length(aggrefs);
+	return gpb_match_row_program(subroot, match->index, filters, aggrefs, &range->program,
+								 &range->items) == NULL &&
+		!exec_param_walker((Node *) range->program.plan.constants, NULL);
+}
+
+bool
+gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
+				   const GpbRangeColumns *columns, GpbSubqueryMatch *match)
+{
+	List	   *ranges;
+	List	   *filters;
+
+	if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+		!gpb_may_have_ranges(index, columns))
+		return false;
+	GPB_COUNT_MATCH();
+	memset(match, 0, sizeof(*match));
+	match->index = index;
+	match->range.index = index->indexoid;
+	match->range.alias = planner_rt_fetch(index->rel->relid, subroot)->eref->aliasname;
+	if (!match_conditions(subroot, match, &ranges, &filters) ||
+		!match_entries(subroot, match, filters, aggrefs))
+		return false;
+	match->entries = index->rel->rows;
+	if (filters != NIL)
+		match->entries = gpb_range_entries(subroot, index, ranges, 1.0, match->entries);
+	match->entries = clamp_row_est(match->entries);
+	return true;
+}

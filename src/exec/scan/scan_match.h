@@ -167,7 +167,8 @@ extern bool gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
 									   const GpbScanColumns *columns);
 
 /*
- * The same for a path that lists the first rows alone, which core sorts if no other is cheaper
+ * Has the table a path already that is cheaper than any that lists the first entries alone, which
+ * core sorts if no other is cheaper?  Asked before anything is matched.
  */
 extern bool gpb_scan_first_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
 											 const GpbScanColumns *columns);

@@ -30,7 +30,6 @@ init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, Oid type)
 	int			want = gpb_item_want(item);
 	GpbAnswerColumn *column;
 
-	memset(each, 0, sizeof(*each));
 	each->words = 1;
 	column = gpb_answer_add_column(each, 0, gpb_word_kind(type), want);
 	if (gpb_is_wide_type(type))
@@ -49,7 +48,7 @@ gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, Oid type
 	final->type = type;
 	final->index = index;
 	final->count = item->has_filter ? format->column[item->filter.column].count : 0;
-	if (item->function == GPB_VALUES_DISTINCT)
+	if (!OidIsValid(item->compare) && fraction == NULL && item->each.function != GPB_MODE)
 		init_each(&final->each, &item->each, type);
 	if (OidIsValid(item->compare))
 		fmgr_info(item->compare, &final->compare);
@@ -142,7 +141,7 @@ extreme_value(GpbValuesFinal *final, const GpbValuesGroup *of_group, bool *isnul
 		order = *isnull ? 0 : DatumGetInt32(FunctionCall2Coll(&final->compare,
 															  final->item.collation, value,
 															  extreme));
-		if (*isnull || (final->item.function == GPB_VALUES_MIN ? order < 0 : order > 0))
+		if (*isnull || (final->item.each.function == GPB_MIN ? order < 0 : order > 0))
 			extreme = value;
 		*isnull = false;
 	}
@@ -225,7 +224,7 @@ interpolate(const GpbValuesRows *rows, float8 fraction)
 static Datum
 fraction_value(const GpbValuesRows *rows, float8 fraction)
 {
-	if (rows->final->item.function == GPB_VALUES_CONT)
+	if (rows->final->item.each.function == GPB_PERCENTILE_CONT)
 		return Float8GetDatum(interpolate(rows, fraction));
 	return gpb_words_datum(rows->final->type,
 						   row_value(rows, Max((int64) ceil(fraction * rows->total), 1) - 1));
@@ -290,18 +289,19 @@ Datum
 gpb_values_final_value(GpbValuesFinal *final, const GpbValuesGroup *of_group, ExprContext *econtext,
 					   MemoryContext lasting, bool *isnull)
 {
-	switch (final->item.function)
+	switch (final->item.each.function)
 	{
-		case GPB_VALUES_DISTINCT:
-			return distinct_value(final, of_group, isnull);
-		case GPB_VALUES_MODE:
+		case GPB_MODE:
 			return mode_value(final, of_group, isnull);
-		case GPB_VALUES_MIN:
-		case GPB_VALUES_MAX:
+		case GPB_MIN:
+		case GPB_MAX:
 			return extreme_value(final, of_group, isnull);
-		default:
+		case GPB_PERCENTILE_DISC:
+		case GPB_PERCENTILE_CONT:
 			if (!final->evaluated)
 				evaluate_fraction(final, econtext, lasting);
 			return percentile_value(final, of_group, isnull);
+		default:
+			return distinct_value(final, of_group, isnull);
 	}
 }

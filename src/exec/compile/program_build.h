@@ -68,6 +68,9 @@ extern bool gpb_build_order(GpbProgramBuilder *builder, Expr *expression, bool d
  */
 extern bool gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item);
 
+/* Add a term that counts the entries for which a filter is true, as gpb_build_aggref() does. */
+extern bool gpb_build_count(GpbProgramBuilder *builder, Expr *filter, GpbAggregateItem *item);
+
 /*
  * Add a group slot for an expression, whose words are of *type (gpb_words_datum() takes it), or a
  * slot for each word of a column of 16 bytes (gpb_type_words()).  Returns false if the program

@@ -17,7 +17,8 @@
  *	program_codes.c		columns whose values are codes of the dictionary
  *	program_field.c		fields of dates and timestamps
  *	program_expr.c		steps for expressions
- *	program_build.c		filters, aggregates, groups
+ *	program_aggregates.c	aggregates and their terms
+ *	program_build.c		filters, groups, the whole
  *	program_bounds.c	can a step fault?
  *	program_plan.c		what travels in the plan
  *	program_bind.c		constants when a node runs
@@ -56,6 +57,12 @@ extern int	gpb_refuse(GpbProgramBuilder *builder, const char *format,...)
 			pg_attribute_printf(2, 3);
 /* gpb_refuse() in a function that returns whether something could be done: its value is false. */
 #define gpb_cannot(...)		((void) gpb_refuse(__VA_ARGS__), false)
+
+/*
+ * Take back what was added since *before was a copy of the builder unless it "added" all, and that
+ * fits.  Returns whether it stays.
+ */
+extern bool gpb_settle(GpbProgramBuilder *builder, const GpbProgramBuilder *before, bool added);
 
 /* ---- slots (program_slots.c); each returns GPB_REFUSED where there is no room ---- */
 

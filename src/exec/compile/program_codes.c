@@ -321,26 +321,6 @@ gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition)
 
 /* ---- min() and max() ---- */
 
-bool
-gpb_find_code_extreme(Oid aggregate, bool *least, Oid *compare)
-{
-	switch (aggregate)
-	{
-		case F_MIN_TEXT:
-		case F_MAX_TEXT:
-			*compare = F_BTTEXTCMP;
-			break;
-		case F_MIN_BPCHAR:
-		case F_MAX_BPCHAR:
-			*compare = F_BPCHARCMP;
-			break;
-		default:
-			return false;
-	}
-	*least = aggregate == F_MIN_TEXT || aggregate == F_MIN_BPCHAR;
-	return true;
-}
-
 /* About how many words the tables of all orders of the program take */
 static double
 estimated_words(const GpbProgramBuilder *builder)

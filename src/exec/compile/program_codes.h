@@ -52,9 +52,6 @@ extern Expr *gpb_code_equal_to(Expr *condition);
 /* The result of a condition on the value of one such column; GPB_REFUSED if it is none. */
 extern int	gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition);
 
-/* Is it min() or max() of a type whose words are codes?  Which, and by which function of core? */
-extern bool gpb_find_code_extreme(Oid aggregate, bool *least, Oid *compare);
-
 /*
  * The codes of such a column, which a function of core compares by a collation, below their ranks;
  * *type is that of these words.  GPB_REFUSED if the expression is no such column, if different

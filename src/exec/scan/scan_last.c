@@ -22,6 +22,7 @@
 #include "utils/typcache.h"
 
 #include "engine/batch.h"
+#include "exec/compile/grouping.h"
 #include "exec/compile/program_match.h"
 #include "exec/compile/program_words.h"
 #include "exec/scan/scan_match.h"

@@ -147,9 +147,8 @@ gpb_match_groups(GpbProgramBuilder *builder, List *groups, bool merges_floats, O
 	*types = palloc(sizeof(Oid) * list_length(groups));
 	foreach(lc, groups)
 	{
-		Oid		   *type = &(*types)[foreach_current_index(lc)];
-
-		if (!(merges_floats ? gpb_build_group_of_words : gpb_build_group) (builder, lfirst(lc), type))
+		if (!gpb_build_group(builder, lfirst(lc), merges_floats,
+							 &(*types)[foreach_current_index(lc)]))
 			return builder_refusal(builder);
 	}
 	return NULL;

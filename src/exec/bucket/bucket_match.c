@@ -162,15 +162,15 @@ estimate_entries(const GpbGrouping *query, const GpbBucketMatch *match, List *ra
 
 /* ---- an index ---- */
 
-/* Is each of the plan's groups one word?  GpubtreeAggregate has groups by values of two words. */
+/* Is each of n groups one word?  GpubtreeAggregate has groups by values of two words. */
 static bool
-groups_are_words(const GpbBucketPlan *plan)
+groups_are_words(const Oid *types, int n)
 {
 	int			i;
 
-	for (i = 0; i < plan->ngroups; i++)
+	for (i = 0; i < n; i++)
 	{
-		if (gpb_type_words(plan->group_types[i]) > 1)
+		if (gpb_type_words(types[i]) > 1)
 			return false;
 	}
 	return true;
@@ -188,7 +188,8 @@ match_entries(const GpbGrouping *query, GpbBucketMatch *match, List *filters)
 	GpbEntriesMatch found;
 
 	if ((filters != NIL && gpb_may_fail((Node *) plan->arguments)) ||
-		gpb_match_entries(query->root, match->index, &entries, &found) != NULL)
+		gpb_match_entries(query->root, match->index, &entries, &found) != NULL ||
+		!groups_are_words(found.group_types, list_length(match->groups)))
 		return false;
 	gpb_match_entries_end(&found);
 	plan->nitems = list_length(query->aggrefs);
@@ -203,7 +204,7 @@ match_entries(const GpbGrouping *query, GpbBucketMatch *match, List *filters)
 		plan->having = query->having;
 	match->builder = found.builder;
 	match->needs_child |= found.may_give_up;
-	return groups_are_words(plan);
+	return true;
 }
 
 bool

@@ -127,7 +127,7 @@ build_ends(PlannerInfo *root, GpbScanMatch *match, const GpbScanLast *last)
 {
 	GpbScanPlan *plan = &match->plan;
 	Aggref	   *aggref = end_aggref(gpb_key_var(root, match->index), last->descending);
-	Oid		   *types;
+	GpbWordType *types;
 	ListCell   *lc;
 
 	match->ends = gpb_builder_begin(root, match->index);

@@ -131,12 +131,12 @@ choose_terms(const GpbAggregatePlan *plan, GpbSubprogram *sub)
 
 /* Add the group slots of values of this type, whose words the program has in these slots. */
 static void
-add_group(GpbSubprogram *sub, Oid type, const uint8 *slots)
+add_group(GpbSubprogram *sub, GpbWordType type, const uint8 *slots)
 {
 	GpbProgram *program = &sub->program;
 	int			i;
 
-	if (gpb_word_is_float(type))
+	if (gpb_word_is_float(type.sql))
 		sub->floats |= (uint32) 1 << program->ngroups;
 	for (i = 0; i < gpb_type_words(type); i++)
 		program->group[program->ngroups++] = slots[i];

@@ -47,7 +47,7 @@ typedef struct GpbValuesPlan
 {
 	int			n;
 	GpbValuesItem *items;
-	Oid			type;			/* of the words of the values */
+	GpbWordType type;			/* of the words of the values */
 	int			term;			/* the program's term over the expression; -1: the slots are those
 								 * of its last group */
 	List	   *value;			/* the expression */

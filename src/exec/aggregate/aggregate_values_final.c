@@ -25,23 +25,23 @@
 
 /* The format of the answer over the values of an aggregate with DISTINCT, a column for each word */
 static void
-init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, Oid type)
+init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, GpbWordType type)
 {
 	int			want = gpb_item_want(item);
 	GpbAnswerColumn *column;
 
 	each->words = 1;
 	column = gpb_answer_add_column(each, 0, gpb_word_kind(type), want);
-	if (gpb_is_wide_type(type))
+	if (gpb_type_is_wide(type))
 		(void) gpb_answer_add_column(each, 1, gpb_word_kind(type), want);
 	each->integers = each->words;
 	column->float_sum = gpb_answer_words(each,
-										 gpb_word_is_float(type) && (want & GPB_WANT_SUM) != 0,
+										 gpb_word_is_float(type.sql) && (want & GPB_WANT_SUM) != 0,
 										 GPB_FLOAT_SUM_WORDS);
 }
 
 void
-gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, Oid type,
+gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, GpbWordType type,
 					  const GpbAnswerFormat *format, Relation index, Expr *fraction, PlanState *ps)
 {
 	final->item = *item;
@@ -203,7 +203,7 @@ row_float(const GpbValuesRows *rows, int64 row)
 {
 	int64		value = *row_value(rows, row);
 
-	return gpb_word_is_float(rows->final->type) ? gpb_float_value(value) : (float8) value;
+	return gpb_word_is_float(rows->final->type.sql) ? gpb_float_value(value) : (float8) value;
 }
 
 /* The value of a fraction for percentile_cont, as core computes it from two neighbouring rows */

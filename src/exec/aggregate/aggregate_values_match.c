@@ -31,10 +31,8 @@ static const char *
 match_extreme(GpbProgramBuilder *builder, Aggref *aggref, const GpbAggregate *known, Expr *value,
 			  GpbValuesItem *item)
 {
-	int			column;
-
 	if (list_length(aggref->args) != 1 || !OidIsValid(aggref->inputcollid) ||
-		!gpb_is_code_column(builder, value, &column))
+		gpb_code_column(builder, value) < 0)
 		return psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
 	item->compare = known->compare;
 	item->collation = aggref->inputcollid;
@@ -149,11 +147,9 @@ below_relabelings(Expr *value)
 static bool
 codes_are_values(GpbProgramBuilder *builder, Expr *value)
 {
-	int			column;
-	Oid			type;
+	int			slot = gpb_code_column(builder, value);
 
-	return !gpb_is_code_column(builder, value, &column) ||
-		gpb_code_slot(builder, value, &type) != GPB_REFUSED;
+	return slot < 0 || gpb_code_tells_apart(builder, value, slot);
 }
 
 /* Match one aggregate to an item, and find out what its values are. */
@@ -219,14 +215,14 @@ build_value(GpbProgramBuilder *builder, Expr *value, bool first, GpbValuesPlan *
  * put together from columns 0 and 1 of an answer, which are of the halves of numerics of 16 bytes.
  */
 static const char *
-settle_numeric(Oid type, GpbValuesItem *item)
+settle_numeric(GpbWordType type, GpbValuesItem *item)
 {
 	GpbAggregateItem *each = &item->each;
 
-	if (each->type != NUMERICOID)
+	if (each->type.sql != NUMERICOID)
 		return NULL;
 	each->type = type;
-	if (!gpb_is_wide_type(type))
+	if (!gpb_type_is_wide(type))
 		return NULL;
 	if (each->function != GPB_SUM && each->function != GPB_AVG)
 		return psprintf("aggregate %s with DISTINCT, of values of 16 bytes",
@@ -292,7 +288,7 @@ gpb_values_put(List **private, const GpbValuesPlan *plan)
 	int			i;
 
 	gpb_put_int(private, plan->n);
-	gpb_put_oid(private, plan->type);
+	gpb_put_word_type(private, plan->type);
 	gpb_put_int(private, plan->term);
 	for (i = 0; i < plan->n; i++)
 	{
@@ -325,7 +321,7 @@ gpb_values_get(GpbPrivateReader *reader, GpbValuesPlan *plan)
 	int			i;
 
 	plan->n = gpb_get_int(reader);
-	plan->type = gpb_get_oid(reader);
+	plan->type = gpb_get_word_type(reader);
 	plan->term = gpb_get_int(reader);
 	plan->items = palloc0(sizeof(GpbValuesItem) * plan->n);
 	for (i = 0; i < plan->n; i++)

@@ -32,15 +32,14 @@ final_integer_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 {
 	int64		low = answer[column->sum];
 	int64		high = answer[column->sum + 1];
-	bool		is_decimal = gpb_is_decimal_type(item->type);
-	int			scale = is_decimal ? gpb_decimal_scale(item->type) : 0;
+	int			scale = item->type.scale;
 	Numeric		sum;
 
 	if (high == low >> 63 && low > -GPB_NUMERIC_BEYOND && low < GPB_NUMERIC_BEYOND &&
 		scale <= GPB_NUMERIC_DIGITS)
 		return DatumGetNumeric(gpb_numeric_datum(low, scale));
 	sum = gpb_int128_numeric((uint64) low, high);
-	if (!is_decimal)
+	if (item->type.sql != NUMERICOID)
 		return sum;
 	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(sum),
 											   gpb_word_datum(item->type, 1)));
@@ -92,9 +91,11 @@ quotient_digits(const GpbQuotient *quotient, int64 least_dividend)
 	Datum		longest;
 
 	longest = DirectFunctionCall2(numeric_div,
-								  gpb_word_datum(gpb_decimal_type(quotient->scale),
+								  gpb_word_datum(gpb_number_type(GPB_WORDS_DECIMAL,
+																 quotient->scale),
 												 least_dividend),
-								  gpb_word_datum(gpb_decimal_type(quotient->divisor_scale),
+								  gpb_word_datum(gpb_number_type(GPB_WORDS_DECIMAL,
+																 quotient->divisor_scale),
 												 quotient->divisor));
 	return DirectFunctionCall1(numeric_scale, longest);
 }
@@ -112,10 +113,10 @@ final_numeric_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 	Numeric		sum;
 	Datum		digits;
 
-	if (gpb_is_wide_type(item->type))
+	if (gpb_type_is_wide(item->type))
 		return gpb_halves_numeric(answer + column->sum,
 								  answer + other_column(item, column, terms->lower)->sum,
-								  answer[column->count], gpb_decimal_scale(item->type));
+								  answer[column->count], item->type.scale);
 	sum = final_integer_sum(item, column, answer);
 	if (terms->dividends != GPB_NO_TERM)
 		digits = quotient_digits(&item->quotient,
@@ -130,7 +131,7 @@ final_numeric_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 static Datum
 final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
-	switch (item->type)
+	switch (item->type.sql)
 	{
 		case INT2OID:
 		case INT4OID:
@@ -142,7 +143,7 @@ final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int
 		case MONEYOID:
 			return final_money_sum(answer[column->sum], answer[column->sum + 1]);
 		default:
-			Assert(item->type == INT8OID || gpb_is_decimal_type(item->type));
+			Assert(item->type.sql == INT8OID || item->type.sql == NUMERICOID);
 			return NumericGetDatum(final_numeric_sum(item, column, answer));
 	}
 }
@@ -153,7 +154,7 @@ final_avg(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int
 {
 	int64		count = answer[column->count];
 
-	if (gpb_word_is_float(item->type))
+	if (gpb_word_is_float(item->type.sql))
 		return Float8GetDatum(final_float_sum(column, answer) / (float8) count);
 	return DirectFunctionCall2(numeric_div,
 							   NumericGetDatum(final_numeric_sum(item, column, answer)),
@@ -168,10 +169,10 @@ final_extreme(Relation index, const GpbAggregateItem *item, const GpbAnswerColum
 	int			greatest = item->function == GPB_MAX;
 	int64		word;
 
-	if (gpb_is_wide_type(item->type))
+	if (gpb_type_is_wide(item->type))
 		return gpb_words_datum(item->type, answer + column->halves + 2 * greatest);
 	word = answer[column->minmax + greatest];
-	if (gpb_word_is_float(item->type))
+	if (gpb_word_is_float(item->type.sql))
 		word = gpb_float_unorder(word);
 	return gpb_words_value(index, item->type, &word);
 }
@@ -182,11 +183,11 @@ final_variance(const GpbAggregateItem *item, const GpbAnswerColumn *column, cons
 {
 	bool		sample = gpb_functions[item->function].of_sample;
 	bool		root = item->function == GPB_STDDEV_POP || item->function == GPB_STDDEV_SAMP;
-	int			scale = gpb_is_decimal_type(item->type) ? gpb_decimal_scale(item->type) : 0;
+	int			scale = item->type.scale;
 
-	if (gpb_word_is_float(item->type))
+	if (gpb_word_is_float(item->type.sql))
 		return Float8GetDatum(gpb_float_variance(column, answer, sample, root));
-	if (gpb_is_wide_type(item->type))
+	if (gpb_type_is_wide(item->type))
 		return NumericGetDatum(gpb_halves_variance(item, other_column(item, column, 0), answer,
 												   scale, sample, root));
 	return NumericGetDatum(gpb_integer_variance(column, answer, scale, sample, root));
@@ -198,7 +199,7 @@ final_variance(const GpbAggregateItem *item, const GpbAnswerColumn *column, cons
 static bool
 final_is_nan(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
-	return gpb_is_numeric_column_type(item->type) &&
+	return gpb_may_be_nan(item->type) &&
 		(gpb_function_want(item->function) & GPB_WANT_SUM) != 0 &&
 		answer[column->minmax + 1] == GPB_NUMERIC_NAN;
 }

@@ -164,7 +164,7 @@ estimate_entries(const GpbGrouping *query, const GpbBucketMatch *match, List *ra
 
 /* Is each of n groups one word?  GpubtreeAggregate has groups by values of two words. */
 static bool
-groups_are_words(const Oid *types, int n)
+groups_are_words(const GpbWordType *types, int n)
 {
 	int			i;
 

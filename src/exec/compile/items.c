@@ -57,7 +57,7 @@ gpb_item(const GpbAggregate *known)
 {
 	GpbAggregateItem item = {
 		.function = known->function,
-		.type = known->type,
+		.type = gpb_sql_type(known->type),
 		.aggregate = known->aggregate
 	};
 
@@ -74,9 +74,9 @@ gpb_item_want(const GpbAggregateItem *item)
 {
 	int			want = gpb_function_want(item->function);
 
-	if (gpb_is_wide_type(item->type) && (want & GPB_WANT_MINMAX) != 0)
+	if (gpb_type_is_wide(item->type) && (want & GPB_WANT_MINMAX) != 0)
 		return GPB_WANT_COUNT | GPB_WANT_HALVES;
-	if (gpb_is_numeric_column_type(item->type) && (want & GPB_WANT_SUM) != 0)
+	if (gpb_may_be_nan(item->type) && (want & GPB_WANT_SUM) != 0)
 		want |= GPB_WANT_MINMAX;
 	return want;
 }
@@ -109,6 +109,7 @@ match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 	const GpbAggregate *known = gpb_find_aggregate(aggref->aggfnoid);
 	Expr	   *argument;
 	Var		   *var;
+	GpbCoding	coding;
 
 	if (known == NULL || known->input > GPB_INPUT_WORD || !gpb_aggref_is_ordinary(aggref) ||
 		aggref->aggfilter != NULL)
@@ -132,12 +133,13 @@ match_aggref(Aggref *aggref, IndexOptInfo *index, GpbAggregateItem *item)
 		return false;
 	if (known->input == GPB_INPUT_ANY)
 		return true;
-	if (!gpb_column_has_words(index, item->column) ||
+	coding = gpb_slot_coding(index, item->column);
+	if (!gpb_column_has_words(index, item->column, coding) ||
 		!gpb_want_is_plain(gpb_function_want(item->function)) ||
 		!gpb_aggregate_takes(known, var->vartype))
 		return false;
-	if (item->type == NUMERICOID)
-		item->type = gpb_numeric_column_type(gpb_column_scale(index, item->column));
+	if (item->type.sql == NUMERICOID)
+		item->type = gpb_number_type(GPB_WORDS_NUMERIC, gpb_coding_scale(coding));
 	return true;
 }
 
@@ -212,7 +214,7 @@ gpb_put_items(List **private, const GpbAggregateItem *items, int n)
 
 		gpb_put_int(private, item->function);
 		gpb_put_int(private, item->column);
-		gpb_put_oid(private, item->type);
+		gpb_put_word_type(private, item->type);
 		gpb_put_oid(private, item->aggregate);
 		gpb_put_int(private, has_terms(item));
 		if (!has_terms(item))
@@ -237,7 +239,7 @@ gpb_get_items(GpbPrivateReader *reader, GpbAggregateItem **items)
 
 		item->function = gpb_get_int(reader);
 		item->column = gpb_get_int(reader);
-		item->type = gpb_get_oid(reader);
+		item->type = gpb_get_word_type(reader);
 		item->aggregate = gpb_get_oid(reader);
 		memset(&item->terms, 0xFF, sizeof(item->terms));	/* GPB_NO_TERM */
 		if (!gpb_get_int(reader))

@@ -12,6 +12,7 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
+#include "exec/compile/program_words.h"
 #include "exec/functions/core_aggregate.h"
 #include "exec/shell/node_private.h"
 #include "program/program.h"
@@ -57,8 +58,7 @@ typedef struct GpbAggregateItem
 								 * number of the term of its values */
 	GpbItemTerms terms;
 	GpbQuotient quotient;		/* zeros but for quotients */
-	Oid			type;			/* argument type, or one of decimals (program_words.h); InvalidOid
-								 * where any will do */
+	GpbWordType type;			/* of the argument; where that does not matter no SQL type */
 	Oid			aggregate;		/* the SQL function that the item stands for */
 } GpbAggregateItem;
 

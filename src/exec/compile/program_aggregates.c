@@ -15,7 +15,6 @@
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_decimal.h"
 #include "exec/compile/program_halves.h"
-#include "exec/compile/program_wide.h"
 #include "exec/compile/program_words.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
@@ -72,18 +71,11 @@ add_integers(GpbProgramBuilder *builder, int slot, int want, int filter, int *nu
 static bool
 add_floats(GpbProgramBuilder *builder, int slot, int want, int filter, int *number)
 {
-	int			square;
-
 	if (slot == GPB_REFUSED)
 		return false;
-	if ((want & GPB_WANT_SQUARES) != 0)
-	{
-		square = gpb_slot_step(builder, GPB_OP_FLOAT_MULTIPLY, slot, slot, 0);
-		if (square == GPB_REFUSED)
-			return false;
-		if (square >= GPB_FIRST_TEMPORARY)
-			builder->kept[square - GPB_FIRST_TEMPORARY] = true;
-	}
+	if ((want & GPB_WANT_SQUARES) != 0 &&
+		gpb_slot_kept(builder, STEP2(GPB_OP_FLOAT_MULTIPLY, slot, slot)) == GPB_REFUSED)
+		return false;
 	return add_term(builder, slot, GPB_KIND_FLOAT8, want, filter, number);
 }
 
@@ -94,7 +86,7 @@ add_floats(GpbProgramBuilder *builder, int slot, int want, int filter, int *numb
  * somebody else wants them.
  */
 static bool
-add_words(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal *value, int kind,
+add_words(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbTyped *value, int kind,
 		  int filter)
 {
 	int			want = gpb_function_want(item->function);
@@ -102,8 +94,8 @@ add_words(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal *
 
 	if (!gpb_decimal_is_whole(builder, value))
 		return false;
-	if (item->type == NUMERICOID)
-		item->type = gpb_value_type(value);
+	if (item->type.sql == NUMERICOID)
+		item->type = value->type;
 	if (!(kind == GPB_KIND_FLOAT8 ?
 		  add_floats(builder, value->slot, want, filter, &item->column) :
 		  add_term(builder, value->slot, kind, want, filter, &item->column)))
@@ -118,7 +110,7 @@ add_words(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal *
 
 /* A sum or an average of quotients by a constant */
 static bool
-add_quotients(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal *value,
+add_quotients(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbTyped *value,
 			  int filter)
 {
 	int			slot;
@@ -127,20 +119,20 @@ add_quotients(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecim
 
 	if (!gpb_decimal_quotient(builder, value, &slot, &scale, &magnitude))
 		return false;
-	item->type = gpb_decimal_type(scale);
-	item->quotient = (GpbQuotient) {value->scale, (int) value->divisor, value->divisor_scale};
+	item->type = gpb_number_type(GPB_WORDS_DECIMAL, scale);
+	item->quotient = (GpbQuotient) {value->type.scale, (int) value->divisor, value->divisor_scale};
 	return add_integers(builder, slot, GPB_WANT_SUMS, filter, &item->column) &&
 		add_integers(builder, magnitude, GPB_WANT_BOUNDS, filter, &item->terms.dividends);
 }
 
 /* A sum or an average of what varies in the digits that it is displayed with */
 static bool
-add_varying(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal *value,
+add_varying(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbTyped *value,
 			int filter)
 {
 	int			shown = gpb_decimal_shown(builder, value);
 
-	item->type = gpb_decimal_type(value->scale);
+	item->type = gpb_number_type(GPB_WORDS_DECIMAL, value->type.scale);
 	return shown != GPB_REFUSED &&
 		add_integers(builder, value->slot, GPB_WANT_SUMS, filter, &item->column) &&
 		add_integers(builder, shown, GPB_WANT_BOUNDS, filter, &item->terms.digits);
@@ -148,7 +140,7 @@ add_varying(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal
 
 /* The least or greatest value of 16 bytes, whose halves one term has */
 static bool
-add_extreme_halves(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal *value,
+add_extreme_halves(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbTyped *value,
 				   int filter)
 {
 	GpbTerm    *term;
@@ -169,18 +161,17 @@ add_extreme_halves(GpbProgramBuilder *builder, GpbAggregateItem *item, const Gpb
  * other.
  */
 static bool
-add_halves(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal *value,
+add_halves(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbTyped *value,
 		   int filter)
 {
 	GpbItemTerms *terms = &item->terms;
-	GpbWideValue halves = {value->slot, value->lower, value->scale};
 	int			want = gpb_function_want(item->function);
-	GpbWideValue cross;
+	GpbTyped	cross;
 
 	/* A uuid's are counted alone. */
 	if (item->function == GPB_COUNT_VALUES)
 		return add_integers(builder, value->slot, GPB_WANT_COUNT, filter, &item->column);
-	item->type = gpb_wide_numeric_type(value->scale);
+	item->type = value->type;
 	if (item->function == GPB_MIN || item->function == GPB_MAX)
 		return add_extreme_halves(builder, item, value, filter);
 	if (!add_integers(builder, value->slot, gpb_item_want(item), filter, &item->column) ||
@@ -188,9 +179,9 @@ add_halves(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal 
 		return false;
 	if ((want & GPB_WANT_SQUARES) == 0)
 		return true;
-	cross = gpb_halves_cross(builder, &halves);
-	return cross.upper != GPB_REFUSED &&
-		add_integers(builder, cross.upper, GPB_WANT_SUMS, filter, &terms->cross_upper) &&
+	cross = gpb_halves_cross(builder, value);
+	return cross.slot != GPB_REFUSED &&
+		add_integers(builder, cross.slot, GPB_WANT_SUMS, filter, &terms->cross_upper) &&
 		add_integers(builder, cross.lower, GPB_WANT_SUMS, filter, &terms->cross_lower);
 }
 
@@ -198,27 +189,26 @@ add_halves(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbDecimal 
 static bool
 add_value(GpbProgramBuilder *builder, GpbAggregateItem *item, Expr *argument, int filter)
 {
-	Oid			type = gpb_word_type(exprType((Node *) argument));
 	int			upper;
-	GpbDecimal	value;
+	GpbTyped	value;
 
 	/* Of a column whose values are counted the lower halves are not read. */
 	if (item->function == GPB_COUNT_VALUES && gpb_is_counted_wide(builder, argument, &upper))
 		return add_integers(builder, upper, GPB_WANT_COUNT, filter, &item->column);
-	value = gpb_any_expression(builder, argument);
+	value = gpb_any_value(builder, argument);
 	if (value.slot == GPB_REFUSED)
 		return false;
 	if (value.lower != 0)
 		return add_halves(builder, item, &value, filter);
-	if (item->type == NUMERICOID && (item->function == GPB_SUM || item->function == GPB_AVG))
+	if (item->type.sql == NUMERICOID && (item->function == GPB_SUM || item->function == GPB_AVG))
 	{
 		if (value.divisor != 0)
 			return add_quotients(builder, item, &value, filter);
-		if (value.varies)
+		if (value.shown != 0)
 			return add_varying(builder, item, &value, filter);
 	}
-	return add_words(builder, item, &value, OidIsValid(type) ? gpb_word_kind(type) : GPB_KIND_INT8,
-					 filter);
+	return add_words(builder, item, &value, value.type.class == GPB_WORDS_SQL ?
+					 gpb_word_kind(value.type) : GPB_KIND_INT8, filter);
 }
 
 /* The least or greatest text, of codes below their ranks */
@@ -226,11 +216,11 @@ static bool
 add_codes(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbAggregate *known,
 		  const Aggref *aggref, int filter)
 {
-	int			slot = gpb_ranked_code_slot(builder,
-											linitial_node(TargetEntry, aggref->args)->expr,
-											known->compare, aggref->inputcollid, &item->type);
+	GpbTyped	value = gpb_code_ranked(builder, linitial_node(TargetEntry, aggref->args)->expr,
+										known->compare, aggref->inputcollid);
 
-	return add_integers(builder, slot, gpb_function_want(item->function), filter, &item->column);
+	item->type = value.type;
+	return add_integers(builder, value.slot, gpb_function_want(item->function), filter, &item->column);
 }
 
 /* ---- aggregates of pairs ---- */
@@ -264,8 +254,8 @@ static bool
 add_pairs(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbAggregate *known,
 		  const Aggref *aggref, int filter)
 {
-	int			y = gpb_expression_slot(builder, linitial_node(TargetEntry, aggref->args)->expr);
-	int			x = gpb_expression_slot(builder, lsecond_node(TargetEntry, aggref->args)->expr);
+	int			y = gpb_word_slot(builder, linitial_node(TargetEntry, aggref->args)->expr);
+	int			x = gpb_word_slot(builder, lsecond_node(TargetEntry, aggref->args)->expr);
 	int			both;
 
 	if (x == GPB_REFUSED || y == GPB_REFUSED)
@@ -300,7 +290,7 @@ add_count(GpbProgramBuilder *builder, Expr *filter, GpbAggregateItem *item)
 	item->function = GPB_COUNT_VALUES;
 	builder->items = lappend(builder->items, item);
 	return add_term(builder, GPB_NO_SLOT, GPB_KIND_INT8, GPB_WANT_COUNT,
-					gpb_expression_slot(builder, filter), &item->column);
+					gpb_word_slot(builder, filter), &item->column);
 }
 
 bool
@@ -364,7 +354,7 @@ add_aggref(GpbProgramBuilder *builder, const Aggref *aggref, GpbAggregateItem *i
 	}
 	if (aggref->aggfilter != NULL)
 	{
-		filter = gpb_expression_slot(builder, aggref->aggfilter);
+		filter = gpb_word_slot(builder, aggref->aggfilter);
 		if (filter == GPB_REFUSED)
 			return false;
 		gpb_guard_by(builder, filter);
@@ -403,15 +393,16 @@ gpb_build_extreme(GpbProgramBuilder *builder, Expr *value, bool greatest, GpbAgg
  * lower halves have one too unless they are a column's.
  */
 static bool
-add_counted_values(GpbProgramBuilder *builder, Expr *expression, Oid *type, int *term)
+add_counted_values(GpbProgramBuilder *builder, Expr *expression, GpbWordType *type,
+				   int *term)
 {
-	GpbDecimal	value = gpb_any_expression(builder, expression);
+	GpbTyped	value = gpb_any_value(builder, expression);
 	int			unused;
 
 	if (value.slot == GPB_REFUSED ||
 		(value.lower == 0 && !gpb_decimal_is_whole(builder, &value)))
 		return false;
-	*type = gpb_value_type(&value);
+	*type = value.type;
 	if (!add_term(builder, value.slot, gpb_word_kind(*type), GPB_WANT_COUNT, GPB_NO_SLOT, term))
 		return false;
 	if (value.lower == 0)
@@ -422,7 +413,7 @@ add_counted_values(GpbProgramBuilder *builder, Expr *expression, Oid *type, int 
 }
 
 bool
-gpb_build_values(GpbProgramBuilder *builder, Expr *value, Oid *type, int *term)
+gpb_build_values(GpbProgramBuilder *builder, Expr *value, GpbWordType *type, int *term)
 {
 	GpbProgramBuilder before = *builder;
 

@@ -107,7 +107,6 @@ gpb_settle(GpbProgramBuilder *builder, const GpbProgramBuilder *before, bool add
 	refusal = builder->refusal;
 	*builder = *before;
 	builder->constants = list_truncate(builder->constants, nconstants);
-	builder->constant_types = list_truncate(builder->constant_types, nconstants);
 	builder->items = list_truncate(builder->items, nitems);
 	builder->refusal = refusal;
 	return false;
@@ -126,7 +125,7 @@ gpb_build_filter(GpbProgramBuilder *builder, Expr *condition)
 
 	foreach(lc, conditions)
 		added = added &&
-			gpb_slot_filter(builder, gpb_expression_slot(builder, lfirst(lc))) != GPB_REFUSED;
+			gpb_slot_filter(builder, gpb_word_slot(builder, lfirst(lc))) != GPB_REFUSED;
 	return gpb_settle(builder, &before, added);
 }
 
@@ -136,16 +135,15 @@ gpb_build_filter(GpbProgramBuilder *builder, Expr *condition)
 static int
 order_slot(GpbProgramBuilder *builder, Expr *expression)
 {
-	Oid			type;
-	int			slot = gpb_typed_expression_slot(builder, expression, &type);
+	GpbTyped	value = gpb_value(builder, expression);
+	Oid			type = gpb_word_type(exprType((Node *) expression));
 
-	if (!gpb_word_is_ordered(gpb_word_type(exprType((Node *) expression))) ||
-		(slot != GPB_REFUSED && gpb_is_code_type(type)))
+	if (!gpb_word_is_ordered(type) || value.type.class == GPB_WORDS_CODE)
 		return gpb_refuse(builder, "order of type %s",
 						  format_type_be(exprType((Node *) expression)));
-	if (slot == GPB_REFUSED || !gpb_word_is_float(gpb_word_type(exprType((Node *) expression))))
-		return slot;
-	return gpb_slot_step(builder, GPB_OP_FLOAT_ORDER, slot, 0, 0);
+	if (!gpb_is_plain(builder, expression, &value) || !gpb_decimal_is_whole(builder, &value))
+		return GPB_REFUSED;
+	return gpb_word_is_float(type) ? STEP1(GPB_OP_FLOAT_ORDER, value.slot) : value.slot;
 }
 
 bool
@@ -167,20 +165,20 @@ gpb_build_order(GpbProgramBuilder *builder, Expr *expression, bool descending, b
 
 /* Add the group slot of a value, or two of one of 16 bytes. */
 static bool
-add_group(GpbProgramBuilder *builder, Expr *expression, Oid *type)
+add_group(GpbProgramBuilder *builder, Expr *expression, GpbWordType *type)
 {
 	GpbProgram *program = &builder->program;
-	GpbDecimal	value = gpb_any_expression(builder, expression);
+	GpbTyped	value = gpb_any_value(builder, expression);
 	bool		wide = value.lower != 0;
 
-	if (wide && value.slot == GPB_REFUSED)
+	if (value.slot == GPB_REFUSED)
 		return false;
 	if (program->ngroups + (wide ? 2 : 1) > GPB_MAX_GROUP_SLOTS)
 		return gpb_cannot(builder, "more than %d expressions in GROUP BY, where one of 16 bytes "
 						  "counts twice", GPB_MAX_GROUP_SLOTS);
 	if (!wide && !gpb_decimal_is_whole(builder, &value))
 		return false;
-	*type = gpb_value_type(&value);
+	*type = value.type;
 	program->group[program->ngroups++] = value.slot;
 	if (wide)
 		program->group[program->ngroups++] = value.lower;
@@ -188,7 +186,8 @@ add_group(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 }
 
 bool
-gpb_build_group(GpbProgramBuilder *builder, Expr *expression, bool merges_floats, Oid *type)
+gpb_build_group(GpbProgramBuilder *builder, Expr *expression, bool merges_floats,
+				GpbWordType *type)
 {
 	GpbProgramBuilder before = *builder;
 
@@ -268,7 +267,7 @@ gpb_builder_end(GpbProgramBuilder *builder)
 	else
 	{
 		plan->constants = copyObject(builder->constants);
-		plan->constant_types = list_copy(builder->constant_types);
+		memcpy(plan->constant_type, builder->constant_type, sizeof(plan->constant_type));
 	}
 	if (GPB_HOLD_WANTED("programs-in-log"))
 		log_program(builder, plan);

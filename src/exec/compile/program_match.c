@@ -140,11 +140,12 @@ gpb_split_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder
 }
 
 const char *
-gpb_match_groups(GpbProgramBuilder *builder, List *groups, bool merges_floats, Oid **types)
+gpb_match_groups(GpbProgramBuilder *builder, List *groups, bool merges_floats,
+				 GpbWordType **types)
 {
 	ListCell   *lc;
 
-	*types = palloc(sizeof(Oid) * list_length(groups));
+	*types = palloc(sizeof(GpbWordType) * list_length(groups));
 	foreach(lc, groups)
 	{
 		if (!gpb_build_group(builder, lfirst(lc), merges_floats,
@@ -179,12 +180,13 @@ tables_may_be_long(const GpbProgramPlan *plan)
 	int			orders = 0;
 	ListCell   *lc;
 
-	foreach(lc, plan->constant_types)
+	foreach(lc, plan->constants)
 	{
-		orders += gpb_is_ranks_type(lfirst_oid(lc));
-		if (gpb_is_zone_type(lfirst_oid(lc)) || gpb_is_codes_type(lfirst_oid(lc)) ||
-			(gpb_is_array_type(lfirst_oid(lc)) &&
-			 !IsA(list_nth(plan->constants, foreach_current_index(lc)), Const)))
+		int			class = plan->constant_type[foreach_current_index(lc)].class;
+
+		orders += class == GPB_TABLE_RANKS;
+		if (class == GPB_TABLE_ZONE || class == GPB_TABLE_CODES ||
+			(class == GPB_TABLE_ARRAY && !IsA(lfirst(lc), Const)))
 			return true;
 	}
 	return orders > GPB_CERTAIN_ORDERS;

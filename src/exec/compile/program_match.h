@@ -42,7 +42,7 @@ extern void gpb_split_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuil
  * float8 are refused unless the caller merges the groups of equal values with different bits.
  */
 extern const char *gpb_match_groups(GpbProgramBuilder *builder, List *groups, bool merges_floats,
-									Oid **types);
+									GpbWordType **types);
 
 /*
  * Add the Aggrefs to the program.  *items has an item for each, palloc'd; gpb_builder_end() may
@@ -81,7 +81,7 @@ typedef struct GpbEntriesMatch
 {
 	GpbProgramBuilder *builder; /* NULL: the items are over bare columns, and of all entries */
 	List	   *filters;		/* bare clauses, in the order in which core would test them */
-	Oid		   *group_types;
+	GpbWordType *group_types;
 	GpbAggregateItem *items;
 	/* from gpb_match_entries_end() on */
 	bool		has_program;	/* else the program is plain: there are items alone */

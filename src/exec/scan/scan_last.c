@@ -87,7 +87,7 @@ build_ends(PlannerInfo *root, GpbScanMatch *match, const GpbScanLast *last)
 {
 	GpbScanPlan *plan = &match->plan;
 	Var		   *key = gpb_key_var(root, match->index);
-	Oid		   *types;
+	GpbWordType *types;
 	ListCell   *lc;
 
 	match->ends = gpb_builder_begin(root, match->index);

@@ -20,12 +20,11 @@
 #define GPB_CODES_TOGETHER	1024
 
 Datum
-gpb_words_value(Relation index, Oid type, const int64 *words)
+gpb_words_value(Relation index, GpbWordType type, const int64 *words)
 {
 	/* below a rank it is the lower half */
-	if (gpb_is_code_type(type) || gpb_is_ranked_type(type))
-		return gpb_dictionary_value(index, gpb_dictionary(index), gpb_column_of_code_type(type),
-									(uint32) words[0]);
+	if (type.class == GPB_WORDS_CODE || type.class == GPB_WORDS_RANKED)
+		return gpb_dictionary_value(index, gpb_dictionary(index), type.column, (uint32) words[0]);
 	return gpb_words_datum(type, words);
 }
 
@@ -146,7 +145,7 @@ look_up(const GpbProgramConstants *constants, int i, ExprContext *econtext, int6
 	if (*isnull)
 		return;
 	code = gpb_dictionary_code(constants->index, gpb_dictionary(constants->index),
-							   gpb_column_of_code_type(constants->type[i]), value);
+							   constants->type[i].column, value);
 	if (code == GPB_NO_CODE)
 		return;
 	*words = palloc(sizeof(int64) * 2);
@@ -179,8 +178,8 @@ gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *eco
 	codes.ncodes = dictionary->ncodes;
 	for (int result = 0; result < 2; result++)
 		codes.bits[result] = palloc0(sizeof(uint64) * (codes.ncodes / GPB_CODES_IN_WORD + 1));
-	evaluate_all(constants->value[i], econtext, dictionary->copy,
-				 gpb_column_of_code_type(constants->type[i]), &codes);
+	evaluate_all(constants->value[i], econtext, dictionary->copy, constants->type[i].column,
+				 &codes);
 	*n = 0;
 	*words = NULL;
 	*isnull = codes.nulls > 0;
@@ -253,7 +252,7 @@ int64 *
 gpb_evaluate_ranks(const GpbProgramConstants *constants, int i, ExprContext *econtext, uint32 *n)
 {
 	GpbDictionary *dictionary = gpb_dictionary(constants->index);
-	int			column = gpb_column_of_code_type(constants->type[i]);
+	int			column = constants->type[i].column;
 	GpbCodeOrder order;
 	uint32	   *codes;
 	uint32		ncodes = 0;

@@ -79,7 +79,7 @@ gpb_program_put(List **private, const GpbProgramPlan *plan)
 		gpb_put_int(private, program->group[i]);
 	gpb_put_int(private, program->nconstants);
 	for (i = 0; i < program->nconstants; i++)
-		gpb_put_oid(private, list_nth_oid(plan->constant_types, i));
+		gpb_put_word_type(private, plan->constant_type[i]);
 }
 
 void
@@ -109,7 +109,7 @@ gpb_program_get(GpbPrivateReader *reader, List *constants, GpbProgramPlan *plan)
 		program->group[i] = gpb_get_int(reader);
 	program->nconstants = gpb_get_int(reader);
 	for (i = 0; i < program->nconstants; i++)
-		plan->constant_types = lappend_oid(plan->constant_types, gpb_get_oid(reader));
+		plan->constant_type[i] = gpb_get_word_type(reader);
 	plan->constants = constants;
 }
 

@@ -30,22 +30,9 @@ gpb_refuse(GpbProgramBuilder *builder, const char *format,...)
 
 /* ---- constants ---- */
 
-/* Append a constant. */
+/* The number of a constant of this type and value; -1 if the program has none. */
 static int
-add_constant(GpbProgramBuilder *builder, Expr *value, Oid type)
-{
-	int			n = list_length(builder->constants);
-
-	if (n >= GPB_MAX_CONSTANTS)
-		return gpb_refuse(builder, "more than %d constants", GPB_MAX_CONSTANTS);
-	builder->constants = lappend(builder->constants, value);
-	builder->constant_types = lappend_oid(builder->constant_types, type);
-	builder->program.nconstants = n + 1;
-	return GPB_FIRST_CONSTANT + n;
-}
-
-int
-gpb_slot_constant(GpbProgramBuilder *builder, Expr *value, Oid type)
+find_constant(const GpbProgramBuilder *builder, Expr *value, GpbWordType type)
 {
 	ListCell   *lc;
 
@@ -53,48 +40,81 @@ gpb_slot_constant(GpbProgramBuilder *builder, Expr *value, Oid type)
 	{
 		int			i = foreach_current_index(lc);
 
-		if (list_nth_oid(builder->constant_types, i) == type && equal(lfirst(lc), value))
-			return GPB_FIRST_CONSTANT + i;
+		if (gpb_same_type(builder->constant_type[i], type) && equal(lfirst(lc), value))
+			return i;
 	}
-	return add_constant(builder, value, type);
+	return -1;
 }
 
-/* A word as a constant expression */
-static Expr *
-word_expression(int64 word)
+int
+gpb_slot_constant(GpbProgramBuilder *builder, Expr *value, GpbWordType type)
 {
-	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(word), false,
-							  FLOAT8PASSBYVAL);
+	int			i = find_constant(builder, value, type);
+
+	if (i < 0)
+	{
+		i = list_length(builder->constants);
+		if (i >= GPB_MAX_CONSTANTS)
+			return gpb_refuse(builder, "more than %d constants", GPB_MAX_CONSTANTS);
+		builder->constants = lappend(builder->constants, value);
+		builder->constant_type[i] = type;
+		builder->program.nconstants = i + 1;
+	}
+	return GPB_FIRST_CONSTANT + i;
+}
+
+int
+gpb_slot_const(GpbProgramBuilder *builder, Const *value)
+{
+	return gpb_slot_constant(builder, (Expr *) value, gpb_sql_type(value->consttype));
 }
 
 int
 gpb_slot_word(GpbProgramBuilder *builder, int64 word)
 {
-	return gpb_slot_constant(builder, word_expression(word), INT8OID);
+	return gpb_slot_const(builder, makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+											 Int64GetDatum(word), false, FLOAT8PASSBYVAL));
+}
+
+int
+gpb_slot_float(GpbProgramBuilder *builder, double value)
+{
+	return gpb_slot_const(builder, makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
+											 Float8GetDatum(value), false, FLOAT8PASSBYVAL));
+}
+
+int
+gpb_slot_boolean(GpbProgramBuilder *builder, bool value)
+{
+	return gpb_slot_const(builder, (Const *) makeBoolConst(value, false));
+}
+
+int
+gpb_slot_null(GpbProgramBuilder *builder)
+{
+	return gpb_slot_const(builder, makeNullConst(INT8OID, -1, InvalidOid));
 }
 
 /* ---- tables ---- */
 
 /*
  * The table that is filled from an expression when the program is bound; *slot is the constant that
- * goes with it.  "first" is the type of such constants that table 0 has.
+ * goes with it, which has this type but for the table's number.
  */
 static int
-table_of(GpbProgramBuilder *builder, Expr *value, Oid first, int *slot)
+table_of(GpbProgramBuilder *builder, Expr *value, GpbWordType type, int *slot)
 {
-	ListCell   *lc;
-
-	foreach(lc, builder->constants)
+	for (type.table = 0; type.table < builder->ntables; type.table++)
 	{
-		Oid			type = list_nth_oid(builder->constant_types, foreach_current_index(lc));
+		int			i = find_constant(builder, value, type);
 
-		*slot = GPB_FIRST_CONSTANT + foreach_current_index(lc);
-		if (type >= first && type < first + GPB_MAX_TABLES && equal(lfirst(lc), value))
-			return type - first;
+		*slot = GPB_FIRST_CONSTANT + i;
+		if (i >= 0)
+			return type.table;
 	}
 	if (builder->ntables >= GPB_MAX_TABLES)
 		return gpb_refuse(builder, "more than %d arrays", GPB_MAX_TABLES);
-	*slot = add_constant(builder, value, first + builder->ntables);
+	*slot = gpb_slot_constant(builder, value, type);
 	return *slot == GPB_REFUSED ? GPB_REFUSED : builder->ntables++;
 }
 
@@ -109,7 +129,7 @@ known_words(const GpbProgramBuilder *builder)
 	{
 		Const	   *value = lfirst(lc);
 
-		if (gpb_is_array_type(list_nth_oid(builder->constant_types, foreach_current_index(lc))) &&
+		if (builder->constant_type[foreach_current_index(lc)].class == GPB_TABLE_ARRAY &&
 			IsA(value, Const) && !value->constisnull)
 			known += ARR_DIMS(DatumGetArrayTypeP(value->constvalue))[0];
 	}
@@ -145,10 +165,9 @@ slot_word(const GpbProgramBuilder *builder, int slot, int64 *word)
 	if (i < 0 || slot >= GPB_FIRST_TEMPORARY)
 		return false;
 	value = list_nth(builder->constants, i);
-	if (!IsA(value, Const) || value->constisnull ||
-		gpb_is_table_type(list_nth_oid(builder->constant_types, i)))
+	if (!IsA(value, Const) || value->constisnull || gpb_has_table(builder->constant_type[i]))
 		return false;
-	*word = gpb_datum_word(list_nth_oid(builder->constant_types, i), value->constvalue);
+	*word = gpb_datum_word(builder->constant_type[i], value->constvalue);
 	return true;
 }
 
@@ -241,6 +260,14 @@ gpb_slot_step(GpbProgramBuilder *builder, int op, int a, int b, int c)
 }
 
 int
+gpb_slot_kept(GpbProgramBuilder *builder, int slot)
+{
+	if (slot >= GPB_FIRST_TEMPORARY)
+		builder->kept[slot - GPB_FIRST_TEMPORARY] = true;
+	return slot;
+}
+
+int
 gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n)
 {
 	int			slot;
@@ -248,7 +275,8 @@ gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n)
 
 	if (a == GPB_REFUSED)
 		return GPB_REFUSED;
-	table = table_of(builder, (Expr *) words_expression(words, n), GPB_ARRAY_TYPE(0), &slot);
+	table = table_of(builder, (Expr *) words_expression(words, n),
+					 gpb_class_type(GPB_TABLE_ARRAY, 0), &slot);
 	if (table == GPB_REFUSED)
 		return GPB_REFUSED;
 	if (known_words(builder) > GPB_MAX_TABLE_WORDS)
@@ -263,17 +291,18 @@ gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n)
 int
 gpb_slot_in_array(GpbProgramBuilder *builder, int a, Expr *array)
 {
+	GpbWordType type = gpb_class_type(GPB_TABLE_FILLED, 0);
 	int			unknown;
 	int			table;
 	int			filled;
 
 	if (a == GPB_REFUSED)
 		return GPB_REFUSED;
-	table = table_of(builder, array, GPB_ARRAY_TYPE(0), &unknown);
+	table = table_of(builder, array, gpb_class_type(GPB_TABLE_ARRAY, 0), &unknown);
 	if (table == GPB_REFUSED)
 		return GPB_REFUSED;
-	filled = gpb_slot_constant(builder, (Expr *) makeNullConst(BOOLOID, -1, InvalidOid),
-							   GPB_FILLED_TYPE(table));
+	type.table = (uint8) table;
+	filled = gpb_slot_constant(builder, (Expr *) makeNullConst(BOOLOID, -1, InvalidOid), type);
 	a = gpb_slot_step(builder, GPB_OP_OR, add_step(builder, GPB_OP_IN, a, table, 0), unknown, 0);
 	return gpb_slot_step(builder, GPB_OP_AND, a, filled, 0);
 }
@@ -283,7 +312,8 @@ int
 gpb_slot_in_codes(GpbProgramBuilder *builder, int column, Expr *condition)
 {
 	int			negated;
-	int			table = table_of(builder, condition, GPB_CODES_TYPE(column - 1, 0), &negated);
+	int			table = table_of(builder, condition,
+								 gpb_class_type(GPB_TABLE_CODES, column - 1), &negated);
 
 	if (table == GPB_REFUSED)
 		return GPB_REFUSED;
@@ -295,7 +325,8 @@ int
 gpb_slot_ranked(GpbProgramBuilder *builder, int column, Expr *order)
 {
 	int			unused;
-	int			table = table_of(builder, order, GPB_RANKS_TYPE(column - 1, 0), &unused);
+	int			table = table_of(builder, order, gpb_class_type(GPB_TABLE_RANKS, column - 1),
+								 &unused);
 
 	if (table == GPB_REFUSED)
 		return GPB_REFUSED;
@@ -330,7 +361,7 @@ zone_step(GpbProgramBuilder *builder, int op, int slot, Const *zone)
 		return GPB_REFUSED;
 	if (zone == NULL)
 		zone = makeNullConst(TEXTOID, -1, InvalidOid);
-	table = table_of(builder, (Expr *) zone, GPB_ZONE_TYPE(0), &unused);
+	table = table_of(builder, (Expr *) zone, gpb_class_type(GPB_TABLE_ZONE, 0), &unused);
 	return table == GPB_REFUSED ? GPB_REFUSED : add_step(builder, op, slot, table, 0);
 }
 

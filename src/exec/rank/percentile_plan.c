@@ -13,13 +13,13 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "exec/price/plan_costs.h"
@@ -48,13 +48,6 @@ typedef struct GpbPercentilePath
 	GpbPercentilePlan plan;
 } GpbPercentilePath;
 
-static bool
-is_percentile(const Aggref *aggref)
-{
-	return aggref->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT ||
-		aggref->aggfnoid == F_PERCENTILE_DISC__FLOAT8_ANYELEMENT;
-}
-
 /* Part the aggregates of a query; the fractions of the percentiles go to a list of their own. */
 static void
 part_aggrefs(List *aggrefs, List **others, List **percentiles, List **fractions)
@@ -65,8 +58,9 @@ part_aggrefs(List *aggrefs, List **others, List **percentiles, List **fractions)
 	foreach(lc, aggrefs)
 	{
 		Aggref	   *aggref = lfirst_node(Aggref, lc);
+		const GpbAggregate *known = gpb_find_aggregate(aggref->aggfnoid);
 
-		if (!is_percentile(aggref))
+		if (known == NULL || known->function != GPB_PERCENTILE_DISC)
 			*others = lappend(*others, aggref);
 		else
 		{
@@ -94,7 +88,7 @@ match_percentile(Aggref *aggref, IndexOptInfo *index, int column, GpbPercentile 
 										gpb_own_family(index, column));
 	if (strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber)
 		return false;
-	percentile->many = aggref->aggfnoid == F_PERCENTILE_DISC__FLOAT8_ANYELEMENT;
+	percentile->many = gpb_find_aggregate(aggref->aggfnoid)->type == FLOAT8ARRAYOID;
 	percentile->descending = strategy == BTGreaterStrategyNumber;
 	percentile->type = exprType((Node *) argument);
 	return true;
@@ -145,10 +139,9 @@ percentile_cost(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan 
 
 /* The path for one index; NULL if it cannot do this query. */
 static CustomPath *
-make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *index,
-					 List *others, List *percentiles, List *fractions)
+make_percentile_path(PlannerInfo *root, PathTarget *target, IndexOptInfo *index, List *others,
+					 List *percentiles, List *fractions)
 {
-	PathTarget *target = grouped_rel->reltarget;
 	GpbPercentilePlan plan = {.index = index->indexoid, .fractions = fractions};
 	GpbPercentilePath *own;
 	CustomPath *path;
@@ -183,24 +176,23 @@ make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *i
 }
 
 bool
-gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+gpb_percentile_add_path(const GpbGrouping *query)
 {
 	CustomPath *best = NULL;
-	List	   *aggrefs;
 	List	   *others;
 	List	   *percentiles;
 	List	   *fractions;
 	ListCell   *lc;
 
-	if (!gpb_enable_percentile || !gpb_query_is_plain(root) || !gpb_rel_is_plain(root, input_rel) ||
-		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))
+	if (!gpb_enable_percentile || query->clauses != NIL || query->having != NIL ||
+		query->root->parse->groupingSets != NIL)
 		return false;
-	part_aggrefs(aggrefs, &others, &percentiles, &fractions);
+	part_aggrefs(query->aggrefs, &others, &percentiles, &fractions);
 	if (percentiles == NIL)
 		return false;
-	foreach(lc, input_rel->indexlist)
+	foreach(lc, query->rel->indexlist)
 	{
-		CustomPath *path = make_percentile_path(root, grouped_rel,
+		CustomPath *path = make_percentile_path(query->root, query->target,
 												lfirst_node(IndexOptInfo, lc), others,
 												percentiles, fractions);
 
@@ -208,7 +200,7 @@ gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gr
 			best = path;
 	}
 	if (best != NULL)
-		add_path(grouped_rel, (Path *) best);
+		add_path(query->grouped_rel, (Path *) best);
 	return best != NULL;
 }
 

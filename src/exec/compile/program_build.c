@@ -131,7 +131,7 @@ gpb_build_filter(GpbProgramBuilder *builder, Expr *condition)
 static int
 order_slot(GpbProgramBuilder *builder, Expr *expression)
 {
-	GpbTyped	value = gpb_value(builder, expression);
+	GpbTyped	value = gpb_any_value(builder, expression);
 	Oid			type = gpb_word_type(exprType((Node *) expression));
 
 	if (!gpb_word_is_ordered(type) || value.type.class == GPB_WORDS_CODE)

@@ -48,8 +48,8 @@
 typedef struct GpbTyped
 {
 	int			slot;			/* GPB_REFUSED: refused */
-	int			lower;			/* of a value of 16 bytes, whose upper half the slot has: that of
-								 * the lower one; else 0 */
+	int			lower;			/* of 16 bytes, whose upper half is in the slot: that of the lower
+								 * one; else 0 */
 	GpbWordType type;
 	int64		divisor;		/* to be divided by divisor / 10^divisor_scale; 0: by nothing */
 	int			divisor_scale;
@@ -111,21 +111,21 @@ extern int	gpb_slot_boolean(GpbProgramBuilder *builder, bool value);
 extern int	gpb_slot_null(GpbProgramBuilder *builder);
 
 /*
- * A timestamptz as a timestamp in a time zone, and the reverse.  The zone is a name, or NULL for
- * that of the session in which the program is bound.
- */
-extern int	gpb_slot_local(GpbProgramBuilder *builder, int slot, Const *zone);
-extern int	gpb_slot_of_local(GpbProgramBuilder *builder, int slot, Const *zone);
-
-/*
  * The result of an operator.  Operands that it does not have are 0.  Where all operands are known
  * constants it is one, and where a step has the result already it is that step's.  A step that can
  * fault gets the builder's guard.
  */
 extern int	gpb_slot_step(GpbProgramBuilder *builder, int op, int a, int b, int c);
 
-/* Have the step that this slot is the result of done for its fault, if it is one; returns the slot. */
+/* Have the step whose result a slot is, if it is one, done for its fault.  Returns the slot. */
 extern int	gpb_slot_kept(GpbProgramBuilder *builder, int slot);
+
+/*
+ * The result of an operator that looks a up in a table, which binding fills from an expression;
+ * *constant is the slot of the constant that goes with the table, which is of this type.
+ */
+extern int	gpb_slot_with_table(GpbProgramBuilder *builder, int op, int a, Expr *value,
+								GpbWordType type, int *constant);
 
 /* Is the value among n words? */
 extern int	gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n);
@@ -135,18 +135,6 @@ extern int	gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *wor
  * made an integer by GPB_OP_FLOAT_ORDER.
  */
 extern int	gpb_slot_in_array(GpbProgramBuilder *builder, int a, Expr *array);
-
-/*
- * The result of a condition on the value of the INCLUDE column in this slot, whose words are codes.
- * A CaseTestExpr stands for the value.
- */
-extern int	gpb_slot_in_codes(GpbProgramBuilder *builder, int column, Expr *condition);
-
-/*
- * The codes of the INCLUDE column in this slot below their ranks, in an order as
- * gpb_code_ranked() makes it
- */
-extern int	gpb_slot_ranked(GpbProgramBuilder *builder, int column, Expr *order);
 
 /* Add a filter. */
 extern int	gpb_slot_filter(GpbProgramBuilder *builder, int a);
@@ -185,6 +173,13 @@ extern bool gpb_function_takes_value(const GpbFunction *function, int argument);
 /* The result of a call: value has the arguments that are values, args all of them. */
 extern int	gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function,
 							  const GpbTyped *value, List *args);
+
+/*
+ * A timestamptz as a timestamp in a time zone, and the reverse.  The zone is a name, or NULL for
+ * that of the session in which the program is bound.
+ */
+extern int	gpb_local_slot(GpbProgramBuilder *builder, int slot, Const *zone);
+extern int	gpb_of_local_slot(GpbProgramBuilder *builder, int slot, Const *zone);
 
 /* A date or timestamp of local time as a timestamptz */
 extern int	gpb_moment_slot(GpbProgramBuilder *builder, Oid type, int slot);

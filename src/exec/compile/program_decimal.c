@@ -310,7 +310,8 @@ rounded(GpbProgramBuilder *builder, int slot, int64 d)
 
 	if (d == 1)
 		return slot;
-	slot = STEP3(GPB_OP_SELECT, STEP2(GPB_OP_LT, slot, WORD(0)), STEP2(GPB_OP_SUBTRACT, slot, half), STEP2(GPB_OP_ADD, slot, half));
+	slot = STEP3(GPB_OP_SELECT, STEP2(GPB_OP_LT, slot, WORD(0)),
+				 STEP2(GPB_OP_SUBTRACT, slot, half), STEP2(GPB_OP_ADD, slot, half));
 	return STEP2(GPB_OP_DIVIDE, slot, WORD(d));
 }
 
@@ -393,7 +394,8 @@ gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbTyped *value, int *slo
 	 * more.
 	 */
 	if (value->type.scale > 0)
-		*magnitude = STEP3(GPB_OP_SELECT, STEP2(GPB_OP_EQ, *magnitude, WORD(0)), WORD(gpb_power_of_ten(value->type.scale)), *magnitude);
+		*magnitude = STEP3(GPB_OP_SELECT, STEP2(GPB_OP_EQ, *magnitude, WORD(0)),
+						   WORD(gpb_power_of_ten(value->type.scale)), *magnitude);
 	return *slot != GPB_REFUSED && *magnitude != GPB_REFUSED &&
 		keep_quotient_exact(builder, value, gpb_power_of_ten(*scale));
 }
@@ -508,7 +510,8 @@ gpb_decimal_align(GpbProgramBuilder *builder, GpbTyped *value, int n, GpbTyped *
 int
 gpb_decimal_shown(GpbProgramBuilder *builder, const GpbTyped *value)
 {
-	return STEP3(GPB_OP_SELECT, STEP1(GPB_OP_IS_NULL, value->slot), gpb_slot_null(builder), value->shown);
+	return STEP3(GPB_OP_SELECT, STEP1(GPB_OP_IS_NULL, value->slot), gpb_slot_null(builder),
+				 value->shown);
 }
 
 /* ---- other types ---- */
@@ -593,7 +596,7 @@ taken(const GpbFunction *function)
 	}
 }
 
-/* Is the argument such as the function takes, of which "wide" is another or this?  Else refuse it. */
+/* Is the argument such as the function takes, where one is "wide" or none is?  Else refuse it. */
 static bool
 argument_fits(GpbProgramBuilder *builder, int takes, bool wide, const GpbTyped *value)
 {

@@ -337,8 +337,8 @@ constant_value(GpbProgramBuilder *builder, Expr *expression)
 }
 
 /*
- * A value shown as another type: one of the same words, as a domain's base type is, or a column that
- * has no words of its own
+ * A value shown as another type: one of the same words, as a domain's base type is, or a column of
+ * codes or of 16 bytes
  */
 static GpbTyped
 relabeled_value(GpbProgramBuilder *builder, RelabelType *relabel)
@@ -475,7 +475,8 @@ gpb_any_value(GpbProgramBuilder *builder, Expr *expression)
 {
 	GpbTyped	value = gpb_value(builder, expression);
 
-	if (value.type.class == GPB_WORDS_CODE && !gpb_code_tells_apart(builder, expression, value.slot))
+	if (value.type.class == GPB_WORDS_CODE &&
+		!gpb_code_tells_apart(builder, expression, value.slot))
 		return refused;
 	return value;
 }

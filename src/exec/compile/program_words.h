@@ -50,7 +50,7 @@ typedef enum GpbWordClass
  */
 typedef struct GpbWordType
 {
-	Oid			sql;			/* base type of the SQL values; InvalidOid where that is not asked */
+	Oid			sql;			/* base type of the values; InvalidOid where nobody asks */
 	uint8		class;			/* GpbWordClass */
 	uint8		scale;			/* of numerics */
 	uint8		column;			/* of codes: the INCLUDE column, counted from 0 */

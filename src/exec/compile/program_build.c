@@ -39,6 +39,7 @@ gpb_builder_begin(PlannerInfo *root, IndexOptInfo *index)
 
 	builder->root = root;
 	builder->index = index;
+	builder->value = gpb_expression_value;
 	builder->guard = GPB_NO_SLOT;
 	builder->case_value = GPB_REFUSED;
 	return builder;

@@ -10,7 +10,8 @@
  *	program_words.c		SQL values as words
  *	program_slots.c		constants and steps; temporaries
  *	program_once.c		what is evaluated before the first entry
- *	program_expr.c		steps for expressions: columns, boolean expressions, calls
+ *	program_value.c		columns, and what classes of values a place allows
+ *	program_expr.c		steps for expressions; boolean ones, calls
  *	program_choice.c	CASE, COALESCE, NULLIF, GREATEST, LEAST
  *	program_compare.c	comparisons, also with arrays
  *	program_function.c	functions of words
@@ -70,6 +71,8 @@ struct GpbProgramBuilder
 {
 	PlannerInfo *root;
 	IndexOptInfo *index;
+	/* gpb_expression_value(), which the files for the classes of expressions are below */
+	GpbTyped	(*value) (GpbProgramBuilder *builder, Expr *expression);
 	GpbProgram	program;		/* step i has its result in GPB_FIRST_TEMPORARY + i */
 	List	   *constants;		/* an Expr for each constant */
 	GpbWordType constant_type[GPB_MAX_CONSTANTS];
@@ -206,13 +209,14 @@ extern GpbTyped gpb_coalesce(GpbProgramBuilder *builder, CoalesceExpr *expressio
 extern GpbTyped gpb_null_if(GpbProgramBuilder *builder, NullIfExpr *expression);
 extern GpbTyped gpb_min_max(GpbProgramBuilder *builder, MinMaxExpr *expression);
 
-/* ---- expressions (program_expr.c) ---- */
+/* ---- values (program_value.c) ---- */
 
 /* The value of an expression.  Codes may be of values that are elsewhere, or equal to others. */
-extern GpbTyped gpb_value(GpbProgramBuilder *builder, Expr *expression);
-
-/* The value of an expression whose words, codes among them, are to tell values apart */
-extern GpbTyped gpb_any_value(GpbProgramBuilder *builder, Expr *expression);
+static inline GpbTyped
+gpb_value(GpbProgramBuilder *builder, Expr *expression)
+{
+	return builder->value(builder, expression);
+}
 
 /* The value of an expression where neither codes nor uuids will do */
 extern GpbTyped gpb_plain_value(GpbProgramBuilder *builder, Expr *expression);
@@ -222,6 +226,8 @@ extern bool gpb_is_plain(GpbProgramBuilder *builder, Expr *expression, const Gpb
 
 /* The value of an expression where nothing but a word of its SQL type will do */
 extern int	gpb_word_slot(GpbProgramBuilder *builder, Expr *expression);
+
+extern GpbTyped gpb_column_value(GpbProgramBuilder *builder, Var *var);
 
 /* The slot of a column of the index, perhaps with another label; -1 if the expression is none. */
 extern int	gpb_var_slot(const GpbProgramBuilder *builder, Expr *expression);
@@ -244,5 +250,13 @@ extern const GpbFunction *gpb_find_function(GpbProgramBuilder *builder, Oid func
  */
 extern bool gpb_arguments(GpbProgramBuilder *builder, const GpbFunction *function, List *args,
 						  int without, GpbTyped *value);
+
+/* ---- expressions (program_expr.c) ---- */
+
+/* What gpb_value() calls */
+extern GpbTyped gpb_expression_value(GpbProgramBuilder *builder, Expr *expression);
+
+/* The value of an expression whose words, codes among them, are to tell values apart */
+extern GpbTyped gpb_any_value(GpbProgramBuilder *builder, Expr *expression);
 
 #endif							/* GPB_PROGRAM_BUILD_INTERNAL_H */

@@ -220,7 +220,8 @@ add_codes(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbAggregate
 										known->compare, aggref->inputcollid);
 
 	item->type = value.type;
-	return add_integers(builder, value.slot, gpb_function_want(item->function), filter, &item->column);
+	return add_integers(builder, value.slot, gpb_function_want(item->function), filter,
+						&item->column);
 }
 
 /* ---- aggregates of pairs ---- */

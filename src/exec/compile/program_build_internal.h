@@ -49,8 +49,8 @@
 typedef struct GpbTyped
 {
 	int			slot;			/* GPB_REFUSED: refused */
-	int			lower;			/* of 16 bytes, whose upper half is in the slot: that of the lower
-								 * one; else 0 */
+	int			lower;			/* slot of the lower half, where "slot" is that of the upper one of
+								 * 16 bytes; else 0 */
 	GpbWordType type;
 	int64		divisor;		/* to be divided by divisor / 10^divisor_scale; 0: by nothing */
 	int			divisor_scale;
@@ -66,6 +66,10 @@ gpb_word(int slot)
 {
 	return (GpbTyped) {.slot = slot, .type.class = GPB_WORDS_SQL};
 }
+
+/* What a function returns that makes a value and refuses it; gpb_no_value() says why */
+#define GPB_NO_VALUE		((GpbTyped) {GPB_REFUSED})
+#define gpb_no_value(...)	gpb_word(gpb_refuse(__VA_ARGS__))
 
 struct GpbProgramBuilder
 {
@@ -130,7 +134,7 @@ extern int	gpb_slot_kept(GpbProgramBuilder *builder, int slot);
 extern int	gpb_slot_with_table(GpbProgramBuilder *builder, int op, int a, Expr *value,
 								GpbWordType type, int *constant);
 
-/* Is the value among n words? */
+/* Is the value among n words, which are in ascending order, each once? */
 extern int	gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n);
 
 /*

@@ -362,17 +362,13 @@ estimated_words(const GpbProgramBuilder *builder)
 GpbTyped
 gpb_code_ranked(GpbProgramBuilder *builder, Expr *expression, Oid compare, Oid collation)
 {
-	static const GpbTyped refused = {GPB_REFUSED};
 	GpbTyped	value = gpb_value(builder, expression);
 	int			unused;
 
 	if (!OidIsValid(collation) || value.type.class != GPB_WORDS_CODE)
-	{
-		(void) gpb_refuse(builder, "the order of what is no column of the index");
-		return refused;
-	}
+		return gpb_no_value(builder, "the order of what is no column of the index");
 	if (!gpb_code_tells_apart(builder, expression, value.slot))
-		return refused;
+		return GPB_NO_VALUE;
 	value.type.class = GPB_WORDS_RANKED;
 	value.slot = gpb_slot_with_table(builder, GPB_OP_RANKED, value.slot,
 									 (Expr *) makeConst(OIDOID, -1, collation, sizeof(Oid),

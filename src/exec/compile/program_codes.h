@@ -37,8 +37,8 @@ extern int	gpb_code_column(const GpbProgramBuilder *builder, Expr *expression);
 extern bool gpb_slot_has_code(const GpbProgramBuilder *builder, int slot);
 
 /*
- * Do the codes in a slot that are an expression tell its values apart, and has the index all values?
- * If not it is refused: different ones may be equal to the column's "=", by its collation or as
+ * Do the codes in a slot that are an expression tell its values apart, and has the index all of
+ * them?  If not it is refused: different ones may be equal to the column's "=", by its collation or as
  * character without a length.
  */
 extern bool gpb_code_tells_apart(GpbProgramBuilder *builder, Expr *expression, int slot);

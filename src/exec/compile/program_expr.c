@@ -24,8 +24,6 @@
 #include "exec/shell/expressions.h"
 #include "program/program_steps.h"
 
-static const GpbTyped refused = {GPB_REFUSED};
-
 /* ---- boolean expressions ---- */
 
 /*
@@ -133,11 +131,11 @@ call_value(GpbProgramBuilder *builder, Oid function, List *args)
 	GpbTyped	value[3] = {{0}};
 
 	if (found == NULL)
-		return refused;
+		return GPB_NO_VALUE;
 	if (gpb_function_compares(found))
 		return gpb_word(gpb_comparison_slot(builder, found, found->op, args));
 	if (!gpb_arguments(builder, found, args, -1, value))
-		return refused;
+		return GPB_NO_VALUE;
 	return found->call < GPB_DECIMAL_FIELD ?
 		gpb_word(gpb_function_slot(builder, found, value, args)) :
 		gpb_decimal_call(builder, found, value, args);
@@ -161,8 +159,7 @@ constant_value(GpbProgramBuilder *builder, Expr *expression)
 	Oid			type = gpb_word_type(exprType((Node *) expression));
 
 	if (!OidIsValid(type))
-		return gpb_word(gpb_refuse(builder, "type %s",
-								   format_type_be(exprType((Node *) expression))));
+		return gpb_no_value(builder, "type %s", format_type_be(exprType((Node *) expression)));
 	return gpb_word(gpb_slot_constant(builder, expression, gpb_sql_type(type)));
 }
 
@@ -183,7 +180,7 @@ relabeled_value(GpbProgramBuilder *builder, RelabelType *relabel)
 		if (OidIsValid(type) || value.type.class != GPB_WORDS_SQL)
 			return value;
 	}
-	return gpb_word(gpb_refuse(builder, "type %s", format_type_be(relabel->resulttype)));
+	return gpb_no_value(builder, "type %s", format_type_be(relabel->resulttype));
 }
 
 /* Can steps compute a numeric by this kind of expression, if at all? */
@@ -257,14 +254,13 @@ varying_value(GpbProgramBuilder *builder, Expr *expression)
 		case T_SubLink:
 		case T_SubPlan:
 		case T_AlternativeSubPlan:
-			return gpb_word(gpb_refuse(builder, "a subquery"));
+			return gpb_no_value(builder, "a subquery");
 		case T_CoerceViaIO:
 		case T_CoerceToDomain:
-			return gpb_word(gpb_refuse(builder, "cast to %s",
-									   format_type_be(exprType((Node *) expression))));
+			return gpb_no_value(builder, "cast to %s",
+								format_type_be(exprType((Node *) expression)));
 		default:
-			return gpb_word(gpb_refuse(builder,
-									   "an expression that is none of the known kinds"));
+			return gpb_no_value(builder, "an expression that is none of the known kinds");
 	}
 }
 
@@ -287,8 +283,8 @@ gpb_expression_value(GpbProgramBuilder *builder, Expr *expression)
 			expression = ((RelabelType *) expression)->arg;
 		if (is_computed_numeric(expression))
 			return varying_value(builder, expression);
-		return gpb_word(gpb_refuse(builder, "a numeric that is neither computed from columns nor "
-								   "constant"));
+		return gpb_no_value(builder, "a numeric that is neither computed from columns nor "
+							"constant");
 	}
 	value = gpb_word(gpb_condition_on_code(builder, expression));
 	if (value.slot == GPB_REFUSED)
@@ -307,6 +303,6 @@ gpb_any_value(GpbProgramBuilder *builder, Expr *expression)
 
 	if (value.type.class == GPB_WORDS_CODE &&
 		!gpb_code_tells_apart(builder, expression, value.slot))
-		return refused;
+		return GPB_NO_VALUE;
 	return value;
 }

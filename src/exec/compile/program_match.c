@@ -209,7 +209,8 @@ gpb_match_groups(GpbProgramBuilder *builder, List *groups, bool merges_floats,
 	{
 		GpbWordType *type = &(*types)[foreach_current_index(lc)];
 
-		if (!(merges_floats ? gpb_build_group_of_words : gpb_build_group) (builder, lfirst(lc), type))
+		if (!(merges_floats ? gpb_build_group_of_words :
+			  gpb_build_group) (builder, lfirst(lc), type))
 			return builder_refusal(builder);
 	}
 	return NULL;

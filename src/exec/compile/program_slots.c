@@ -136,23 +136,19 @@ known_words(const GpbProgramBuilder *builder)
 	return known;
 }
 
-/* Words as a constant array of int8, without those that are there twice */
-static Const *
+/* Words as a constant array of int8 */
+static Expr *
 words_expression(const int64 *words, int n)
 {
 	Datum	   *values = palloc(sizeof(Datum) * n);
 	ArrayType  *array;
-	bool		has_null;
 	int			i;
 
 	for (i = 0; i < n; i++)
 		values[i] = Int64GetDatum(words[i]);
-	words = gpb_array_words(construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
-											TYPALIGN_DOUBLE), &n, &has_null);
-	for (i = 0; i < n; i++)
-		values[i] = Int64GetDatum(words[i]);
 	array = construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
-	return makeConst(INT8ARRAYOID, -1, InvalidOid, -1, PointerGetDatum(array), false, false);
+	return (Expr *) makeConst(INT8ARRAYOID, -1, InvalidOid, -1, PointerGetDatum(array), false,
+							  false);
 }
 
 /* Is the slot a constant whose word is known at planning? */
@@ -282,7 +278,7 @@ gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n)
 {
 	int			unused;
 	int			slot = gpb_slot_with_table(builder, GPB_OP_IN, a,
-										   (Expr *) words_expression(words, n),
+										   words_expression(words, n),
 										   gpb_class_type(GPB_TABLE_ARRAY, 0), &unused);
 
 	if (slot != GPB_REFUSED && known_words(builder) > GPB_MAX_TABLE_WORDS)

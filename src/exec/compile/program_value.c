@@ -19,8 +19,6 @@
 #include "page/coding.h"
 #include "program/program_steps.h"
 
-static const GpbTyped refused = {GPB_REFUSED};
-
 /* ---- columns ---- */
 
 int
@@ -72,17 +70,16 @@ wide_column(GpbProgramBuilder *builder, int column, GpbCoding coding)
 	value.type.class = GPB_WORDS_UUID;
 	if (gpb_coding_is_numeric(coding))
 		value.type = gpb_number_type(GPB_WORDS_WIDE, gpb_coding_scale(coding));
-	return value.lower == GPB_REFUSED ? refused : value;
+	return value.lower == GPB_REFUSED ? GPB_NO_VALUE : value;
 }
 
 /* Refuse a column of the table for its type. */
 static GpbTyped
 refuse_column(GpbProgramBuilder *builder, const Var *var)
 {
-	(void) gpb_refuse(builder, "column %s, of type %s",
-					  get_attname(planner_rt_fetch(var->varno, builder->root)->relid,
-								  var->varattno, true), format_type_be(var->vartype));
-	return refused;
+	return gpb_no_value(builder, "column %s, of type %s",
+						get_attname(planner_rt_fetch(var->varno, builder->root)->relid,
+									var->varattno, true), format_type_be(var->vartype));
 }
 
 GpbTyped
@@ -93,14 +90,14 @@ gpb_column_value(GpbProgramBuilder *builder, Var *var)
 	GpbCoding	coding;
 
 	if (var->varno != index->rel->relid || var->varlevelsup != 0)
-		return gpb_word(gpb_refuse(builder, "column of another table"));
+		return gpb_no_value(builder, "column of another table");
 	if (var->varattno <= 0)
-		return gpb_word(gpb_refuse(builder, "system column or whole row"));
+		return gpb_no_value(builder, "system column or whole row");
 	column = gpb_index_column(index, var->varattno);
 	if (column < 0)
-		return gpb_word(gpb_refuse(builder, "column %s, which is not in the index",
-								   get_attname(planner_rt_fetch(var->varno, builder->root)->relid,
-											   var->varattno, true)));
+		return gpb_no_value(builder, "column %s, which is not in the index",
+							get_attname(planner_rt_fetch(var->varno, builder->root)->relid,
+										var->varattno, true));
 	coding = gpb_slot_coding(index, column);
 	if (coding == GPB_CODING_DICTIONARY)
 		return (GpbTyped) {.slot = column, .type = gpb_class_type(GPB_WORDS_CODE, column - 1)};
@@ -136,7 +133,7 @@ gpb_plain_value(GpbProgramBuilder *builder, Expr *expression)
 {
 	GpbTyped	value = gpb_value(builder, expression);
 
-	return gpb_is_plain(builder, expression, &value) ? value : refused;
+	return gpb_is_plain(builder, expression, &value) ? value : GPB_NO_VALUE;
 }
 
 int

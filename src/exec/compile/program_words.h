@@ -151,6 +151,12 @@ gpb_word_datum(GpbWordType type, int64 word)
 	return gpb_words_datum(type, &word);
 }
 
+/* Bring n words into ascending order, each once.  Returns how many are left. */
+extern int	gpb_sort_words(int64 *words, int n);
+
+/* The elements of an array, palloc'd.  Returns their number. */
+extern int	gpb_array_elements(ArrayType *array, Datum **elements, bool **nulls);
+
 /*
  * The elements of an array that are not NULL, as words in the order of their type's comparison,
  * which for a float8 is that of GPB_OP_FLOAT_ORDER; ascending, and each once.  Returns palloc'd

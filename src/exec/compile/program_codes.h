@@ -38,8 +38,8 @@ extern bool gpb_slot_has_code(const GpbProgramBuilder *builder, int slot);
 
 /*
  * Do the codes in a slot that are an expression tell its values apart, and has the index all of
- * them?  If not it is refused: different ones may be equal to the column's "=", by its collation or as
- * character without a length.
+ * them?  If not it is refused: different ones may be equal to the column's "=", by its collation
+ * or as character without a length.
  */
 extern bool gpb_code_tells_apart(GpbProgramBuilder *builder, Expr *expression, int slot);
 

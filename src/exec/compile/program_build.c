@@ -39,6 +39,7 @@ gpb_builder_begin(PlannerInfo *root, IndexOptInfo *index)
 
 	builder->root = root;
 	builder->index = index;
+	builder->value = gpb_expression_value;
 	builder->guard = GPB_NO_SLOT;
 	builder->case_value = GPB_REFUSED;
 	return builder;
@@ -135,7 +136,7 @@ gpb_build_filter(GpbProgramBuilder *builder, Expr *condition)
 static int
 order_slot(GpbProgramBuilder *builder, Expr *expression)
 {
-	GpbTyped	value = gpb_value(builder, expression);
+	GpbTyped	value = gpb_any_value(builder, expression);
 	Oid			type = gpb_word_type(exprType((Node *) expression));
 
 	if (!gpb_word_is_ordered(type) || value.type.class == GPB_WORDS_CODE)

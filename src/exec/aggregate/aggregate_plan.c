@@ -14,13 +14,12 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
-#include "utils/spccache.h"
 
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary_child.h"
-#include "exec/price/least_price.h"
+#include "exec/price/price.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_check.h"
@@ -130,15 +129,13 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	return own;
 }
 
-/* The price of a descent and a leaf, the least that an answer by the index may have */
+/* The price of one entry, the least that an answer by the index may have */
 static Cost
-descent_cost(const IndexOptInfo *index)
+entry_price(const GpbAggregateQuery *query, IndexOptInfo *index)
 {
-	double		random_page_cost;
-	double		seq_page_cost;
+	GpbPriceInput input = {.root = query->root, .index = index, .entries = 1.0};
 
-	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
-	return gpb_setup_cost + random_page_cost + seq_page_cost;
+	return gpb_setup_cost + gpb_price(&input);
 }
 
 /*
@@ -146,14 +143,14 @@ descent_cost(const IndexOptInfo *index)
  * another order may differ in its last digits.
  */
 static Cost
-least_cost(const GpbAggregateQuery *query, IndexOptInfo *index)
+least_price(const GpbAggregateQuery *query, IndexOptInfo *index)
 {
 	const Bitmapset *restricted = index->indpred == NIL ? query->restricted :
 		gpb_restricted_columns(query->root, query->rel, index, index->indrestrictinfo);
-	Cost		read = gpb_setup_cost + gpb_least_read_cost(query->root, index, restricted,
-															query->has_arrays, query->rel->rows);
+	Cost		read = gpb_setup_cost + gpb_least_price(query->root, index, restricted,
+														query->has_arrays, query->rel->rows);
 
-	return Max(descent_cost(index), read) * (1.0 - 1e-9);
+	return Max(entry_price(query, index), read) * (1.0 - 1e-9);
 }
 
 /*
@@ -217,9 +214,9 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
 			continue;
 		if (!gpb_explain_decisions)
 		{
-			if (is_beaten(query, descent_cost(index)) || !gpb_aggregate_may_match(query, index))
+			if (is_beaten(query, entry_price(query, index)) || !gpb_aggregate_may_match(query, index))
 				continue;
-			least = least_cost(query, index);
+			least = least_price(query, index);
 			/* where bounds are unknown the path may have the price of less than the estimate */
 			if (!query->has_unknown_bounds && is_beaten(query, least))
 				continue;

@@ -30,13 +30,8 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
+#include "exec/price/price_constants.h"
 #include "exec/price/unknown_bounds.h"
-
-/* The entries of a range whose length makes no difference to the choice of a plan */
-#define GPB_UNKNOWN_ENTRIES		100.0
-
-/* A path that reads at least this part of a range's entries is taken for one over that range. */
-#define GPB_SAME_ENTRIES		0.9
 
 /* ---- where values come from ---- */
 

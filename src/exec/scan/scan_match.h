@@ -126,9 +126,6 @@ extern bool gpb_scan_match_ordered(PlannerInfo *root, IndexOptInfo *index,
 /* Part the restrictions into ranges of the key and others. */
 extern void gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match);
 
-/* The price of walking from group to group */
-extern Cost gpb_scan_walk_cost(PlannerInfo *root, const GpbScanMatch *match);
-
 /*
  * Is this the plan of a cursor, and may UPDATE or DELETE WHERE CURRENT OF it ask where its row is?
  */
@@ -158,9 +155,6 @@ extern bool gpb_scan_match_last(PlannerInfo *root, GpbScanMatch *match, const Gp
 
 /* May the match be by one row of each key (scan_each.c)?  The restrictions are matched. */
 extern bool gpb_scan_match_each(GpbScanMatch *match, Var *column);
-
-/* The price of finding one row of each key; *keys is about their number. */
-extern Cost gpb_scan_each_cost(PlannerInfo *root, const GpbScanMatch *match, double *keys);
 
 /*
  * Has the table a path already that is cheaper than any that lists entries of the index?  For all

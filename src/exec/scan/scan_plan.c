@@ -12,7 +12,6 @@
 #include "optimizer/pathnode.h"
 #include "utils/snapmgr.h"
 
-#include "exec/price/least_price.h"
 #include "exec/scan/scan_match.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_columns.h"

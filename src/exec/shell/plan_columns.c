@@ -53,6 +53,19 @@ gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	return columns;
 }
 
+bool
+gpb_has_array_clause(List *restrictions)
+{
+	ListCell   *lc;
+
+	foreach(lc, restrictions)
+	{
+		if (IsA(lfirst_node(RestrictInfo, lc)->clause, ScalarArrayOpExpr))
+			return true;
+	}
+	return false;
+}
+
 Bitmapset *
 gpb_grouping_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, List *groups,
 					 List *aggrefs)

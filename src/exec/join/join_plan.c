@@ -18,9 +18,10 @@
 
 #include "exec/join/join_node.h"
 #include "exec/price/outer_price.h"
+#include "exec/shell/clause_order.h"
 #include "exec/shell/index_columns.h"
+#include "exec/shell/join_sides.h"
 #include "exec/shell/plan_check.h"
-#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 
 static Plan *plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,

@@ -27,7 +27,7 @@
 
 #include "exec/range/lateral.h"
 #include "exec/range/range_aggregate.h"
-#include "exec/shell/plan_rules.h"
+#include "exec/shell/clause_order.h"
 #include "exec/shell/settings.h"
 #include "exec/where/subquery_match.h"
 

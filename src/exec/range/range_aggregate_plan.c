@@ -31,6 +31,7 @@
 
 #include "exec/compile/program_words.h"
 #include "exec/range/range_aggregate.h"
+#include "exec/shell/join_sides.h"
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"

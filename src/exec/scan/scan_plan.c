@@ -13,6 +13,7 @@
 #include "utils/snapmgr.h"
 
 #include "exec/scan/scan_match.h"
+#include "exec/shell/clause_order.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"

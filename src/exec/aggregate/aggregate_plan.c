@@ -19,6 +19,7 @@
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary_child.h"
+#include "exec/price/core_paths.h"
 #include "exec/price/price.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
@@ -63,18 +64,8 @@ explain_refusal(const char *refusal)
 static void
 explain_price(RelOptInfo *grouped_rel, const Path *path)
 {
-	const Path *other = NULL;
-	ListCell   *lc;
+	const Path *other = gpb_explain_decisions ? gpb_cheapest_path(grouped_rel) : NULL;
 
-	if (!gpb_explain_decisions)
-		return;
-	foreach(lc, grouped_rel->pathlist)
-	{
-		const Path *candidate = lfirst(lc);
-
-		if (other == NULL || gpb_is_cheaper(candidate, other))
-			other = candidate;
-	}
 	if (other != NULL && gpb_is_cheaper(other, path))
 		ereport(NOTICE,
 				(errmsg("GpubtreeAggregate would cost %.2f, an ordinary plan %.2f",
@@ -172,24 +163,11 @@ add_refusal(StringInfo refusals, const IndexOptInfo *index, const char *refusal)
 						 get_rel_name(index->indexoid), refusal);
 }
 
-/* Does one index come before another in the list of their table? */
-static bool
-comes_before(const IndexOptInfo *index, const IndexOptInfo *other)
-{
-	ListCell   *lc;
-
-	foreach(lc, index->rel->indexlist)
-	{
-		if (lfirst(lc) == index || lfirst(lc) == other)
-			return lfirst(lc) == index;
-	}
-	return false;
-}
-
 /* An index that may answer the query */
 typedef struct GpbCandidate
 {
 	IndexOptInfo *index;
+	int			number;			/* in the table's list */
 	Cost		least;			/* its estimated_cost, at least */
 } GpbCandidate;
 
@@ -223,7 +201,7 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
 		}
 		for (; place > 0 && candidates[place - 1].least > least; place--)
 			candidates[place] = candidates[place - 1];
-		candidates[place] = (GpbCandidate) {index, least};
+		candidates[place] = (GpbCandidate) {index, foreach_current_index(lc), least};
 		n++;
 	}
 	return n;
@@ -240,6 +218,7 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 {
 	GpbAggregateQuery query;
 	GpbAggregatePath *best = NULL;
+	int			best_number = 0;
 	GpbCandidate *candidates;
 	const char *refusal;
 	StringInfoData refusals;
@@ -269,8 +248,11 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 			add_refusal(&refusals, index, refusal);
 		else if (best == NULL || own->estimated_cost < best->estimated_cost ||
 				 (own->estimated_cost == best->estimated_cost &&
-				  comes_before(index, best->index)))
+				  candidates[i].number < best_number))
+		{
 			best = own;
+			best_number = candidates[i].number;
+		}
 	}
 	if (best == NULL)
 	{

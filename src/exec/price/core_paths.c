@@ -18,6 +18,23 @@
 /* What differs less in its price is the same to add_path(): STD_FUZZ_FACTOR there. */
 #define GPB_FUZZ	1.01
 
+Path *
+gpb_cheapest_path(const RelOptInfo *rel)
+{
+	Path	   *best = NULL;
+	ListCell   *lc;
+
+	foreach(lc, rel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (bms_is_empty(PATH_REQ_OUTER(path)) &&
+			(best == NULL || gpb_is_cheaper(path, best)))
+			best = path;
+	}
+	return best;
+}
+
 bool
 gpb_is_core_choice(PlannerInfo *root, const Path *path, const Path *other)
 {
@@ -33,18 +50,12 @@ bool
 gpb_hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, Cost price, int columns,
 					   double groups)
 {
-	AggPath    *best = NULL;
+	AggPath    *best = (AggPath *) gpb_cheapest_path(grouped_rel);
 	AggClauseCosts aggregates = {0};
 	Path	   *rows;
 	Path		hashed = {0};
 	Path		ours = {0};
-	ListCell   *lc;
 
-	foreach(lc, grouped_rel->pathlist)
-	{
-		if (best == NULL || gpb_is_cheaper(lfirst(lc), &best->path))
-			best = lfirst(lc);
-	}
 	if (best == NULL || !IsA(best, AggPath) || best->aggstrategy != AGG_HASHED ||
 		best->aggsplit != AGGSPLIT_SIMPLE || groups > best->numGroups)
 		return false;

@@ -15,6 +15,9 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
+/* The cheapest path of the relation that needs no rows of others; NULL if it has none */
+extern Path *gpb_cheapest_path(const RelOptInfo *rel);
+
 /*
  * Would core execute this path rather than the other, for as many rows as the query's reader is
  * expected to fetch?  Where a program has no answer, errors have to be those of core's own choice.

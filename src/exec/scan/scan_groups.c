@@ -361,7 +361,7 @@ match_pathkeys(PlannerInfo *root, const GpbScanMatch *match)
 	return pathkeys;
 }
 
-/* ---- estimates ---- */
+/* ---- the number of groups ---- */
 
 /*
  * About how many groups the index has, whatever restrictions the table has.  estimate_num_groups()

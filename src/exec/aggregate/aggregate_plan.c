@@ -192,7 +192,8 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
 			continue;
 		if (!gpb_explain_decisions)
 		{
-			if (is_beaten(query, entry_price(query, index)) || !gpb_aggregate_may_match(query, index))
+			if (is_beaten(query, entry_price(query, index)) ||
+				!gpb_aggregate_may_match(query, index))
 				continue;
 			least = least_price(query, index);
 			/* where bounds are unknown the path may have the price of less than the estimate */
@@ -201,7 +202,9 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
 		}
 		for (; place > 0 && candidates[place - 1].least > least; place--)
 			candidates[place] = candidates[place - 1];
-		candidates[place] = (GpbCandidate) {index, foreach_current_index(lc), least};
+		candidates[place].index = index;
+		candidates[place].number = foreach_current_index(lc);
+		candidates[place].least = least;
 		n++;
 	}
 	return n;
@@ -244,6 +247,8 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 		if (best != NULL && candidates[i].least > best->estimated_cost)
 			break;
 		own = make_aggregate_path(&query, index, &refusal);
+		/* what is left out for its least price would not have been chosen */
+		Assert(own == NULL || own->estimated_cost >= candidates[i].least);
 		if (own == NULL)
 			add_refusal(&refusals, index, refusal);
 		else if (best == NULL || own->estimated_cost < best->estimated_cost ||

@@ -282,8 +282,8 @@ priced_groups(const GpbAggregateQuery *query, const GpbAggregateMatch *match, ui
 /* ---- programs ---- */
 
 /*
- * What all subprograms ask of the index.  setup_cost is charged whatever the engine, so that plans do
- * not depend on it for small queries.
+ * What all subprograms ask of the index. setup_cost is charged whatever the engine, so that plans
+ * do not depend on it for small queries.
  */
 static GpbPriceInput
 price_input(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double entries)
@@ -305,7 +305,7 @@ price_input(const GpbAggregateQuery *query, const GpbAggregateMatch *match, doub
 }
 
 /*
- * What one subprogram's program costs beyond reading the entries.  The query's rows are those of the
+ * What one subprogram's program costs beyond reading the entries. The query's rows are those of the
  * match's entries that pass the filters.
  */
 static Cost

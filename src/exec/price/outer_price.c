@@ -3,8 +3,8 @@
  * outer_price.c
  *	  The price of reading outer rows in batches and finding the index entries that each asks for.
  *
- * A nested loop pays for each outer row, a batch once to be set up: so few outer rows are cheaper in
- * a nested loop (price_constants.h).
+ * A nested loop pays for each outer row, a batch once to be set up: so few outer rows are cheaper
+ * in a nested loop (price_constants.h).
  *
  *-------------------------------------------------------------------------
  */

@@ -123,8 +123,8 @@ squared_correlation(GpbPriceInput *input)
 /* ---- pages ---- */
 
 /*
- * Core's prices of the tablespace's pages; for the least price a page that may be read in either way
- * has the lower of them.
+ * Core's prices of the tablespace's pages; for the least price a page that may be read in either
+ * way has the lower of them.
  */
 static void
 page_prices(const GpbPriceInput *input, Oid tablespace, double *random, double *seq)
@@ -150,8 +150,8 @@ leaves_in_row(const IndexOptInfo *index, double entries)
 
 /*
  * Pages read for n visits at random to a file, in batches of so many that are each in the file's
- * order: as many as core would say, less those that a batch visits more than once; each cheaper than
- * a page read at random, as in a bitmap scan.
+ * order: as many as core would say, less those that a batch visits more than once; each cheaper
+ * than a page read at random, as in a bitmap scan.
  */
 static Cost
 pages_price(const GpbPriceInput *input, Oid tablespace, double pages, double n, double batch)
@@ -203,8 +203,8 @@ visits_together(const IndexOptInfo *index)
 }
 
 /*
- * The CPU time of so many heap visits, each to a page that others visit too; squared is the square of
- * the index's correlation.
+ * The CPU time of so many heap visits, each to a page that others visit too; squared is the square
+ * of the index's correlation.
  */
 static Cost
 visits_price(const GpbPriceInput *input, double visits, double squared)
@@ -288,8 +288,8 @@ gpb_heap_price(GpbPriceInput *input, double entries, double fraction)
 static bool
 is_for_device(const GpbPriceInput *input)
 {
-	return !input->no_device && gpb_mirror_spares_cpu() &&
-		gpb_aggregate_device_pays(input->entries);
+	return !input->no_device && gpb_aggregate_device_pays(input->entries) &&
+		gpb_mirror_spares_cpu();
 }
 
 /*

@@ -43,8 +43,8 @@ typedef struct GpbPriceInput
 	double		dropped;		/* ranges: the share of the entries that a program does not list */
 
 	/* the heap */
-	double		seen;			/* one range: entries for whose visibility a page of the heap is looked
-								 * at unless it is all-visible, or settled */
+	double		seen;			/* one range: entries that are aggregated or listed only if they are
+								 * visible */
 	bool		from_heap;		/* ranges: each entry's row is fetched */
 	bool		beside_index_scan;	/* see gpb_heap_price() */
 
@@ -73,8 +73,9 @@ extern Cost gpb_ranges_price(GpbPriceInput *input, double ranges, double batch);
 
 /*
  * The price of heap visits for that fraction of so many entries of the input's index.
- * beside_index_scan in the input: the only other way to answer the query is likely to be core's scan
- * of the index, whose price leaves out what it takes to wait for memory; then so does this one.
+ * beside_index_scan in the input: the only other way to answer the query is likely to be core's
+ * scan of the index, whose price leaves out what it takes to wait for memory; then so does this
+ * one.
  */
 extern Cost gpb_heap_price(GpbPriceInput *input, double entries, double fraction);
 
@@ -94,9 +95,9 @@ extern Cost gpb_bounds_price(PlannerInfo *root, List *conditions, List *arms);
 extern double gpb_index_correlation(PlannerInfo *root, IndexOptInfo *index);
 
 /*
- * The least that gpb_price() may be, whatever is matched, for an index of ours and restrictions that
- * have conditions on no other columns than "restricted", a set of plan_columns.h, and so many rows
- * or more.  0 where keys come from arrays, or where a device may search for ranges.
+ * The least that gpb_price() may be, whatever is matched, for an index of ours and restrictions
+ * that have conditions on no other columns than "restricted", a set of plan_columns.h, and so many
+ * rows or more. 0 where keys come from arrays, or where a device may search for ranges.
  */
 extern Cost gpb_least_price(PlannerInfo *root, IndexOptInfo *index, const Bitmapset *restricted,
 							bool has_arrays, double rows);

@@ -25,8 +25,8 @@
 /* ---- entries of one range (price.c) ---- */
 
 /*
- * To aggregate an entry on the CPU, as a part of cpu_index_tuple_cost + cpu_tuple_cost, which core's
- * index-only scan is charged for it.  test/bench/cpu_engine: from 20 to 50 times less time.
+ * To aggregate an entry on the CPU, as a part of cpu_index_tuple_cost + cpu_tuple_cost, which
+ * core's index-only scan is charged for it. test/bench/cpu_engine: from 20 to 50 times less time.
  */
 #define GPB_ENTRY_PART			0.1
 
@@ -42,10 +42,10 @@
 /* ---- heap visits (price.c), in units of cpu_tuple_cost ---- */
 
 /*
- * To see a row, and, times log2 of a batch, to sort a visit.  Measured with rows of 80 bytes, 10,000
+ * To see a row, and, times log2 of a batch, to sort a visit. Measured with rows of 80 bytes, 10,000
  * and 1 M of them, in heap order and at random, where core's sequential scan with two aggregates
- * took 0.06 us a row, which is priced at 0.025: sorting took up to 0.1 us, if visits did not come in
- * the order of the heap.  From a device they come in no order, but not again for pages that were
+ * took 0.06 us a row, which is priced at 0.025: sorting took up to 0.1 us, if visits did not come
+ * in the order of the heap. From a device they come in no order, but not again for pages that were
  * visited once; so the price is that of the CPU's, and plans do not depend on the device.
  *
  * Of a page that is visited as a whole, a row takes some 16 ns, where a row of the sequential scan
@@ -61,21 +61,24 @@
 #define GPB_PAGE_AGAIN_COST		18.0
 
 /*
- * Pages of a table that the CPU's caches hold: an estimate.  Core's price for an index scan of a
- * larger one leaves out what it takes to wait for memory, row by row, where the heap does not follow
- * the key: more than all that a visit of ours takes beyond the price of a row.
+ * Pages of a table that the CPU's caches hold: an estimate. Core's price for an index scan of a
+ * larger one leaves out what it takes to wait for memory, row by row, where the heap does not
+ * follow the key: more than all that a visit of ours takes beyond the price of a row.
  */
 #define GPB_CACHED_PAGES		1024.0
 
-/* From so many heap visits on, a look at which pages are settled is worth its microseconds: estimate */
+/*
+ * From so many heap visits on, a look at which pages are settled is worth its microseconds:
+ * estimate
+ */
 #define GPB_SAMPLED_VISITS		10000.0
 
 /* ---- many ranges: outer rows, elements of arrays, groups (price.c, outer_price.c) ---- */
 
 /*
- * A nested loop pays for each outer row a descent and, up to what the cache holds, a leaf and a heap
- * page read at random.  A batch pays once to be set up, little for a row, and for each distinct page
- * once; on a device it reads no pages of the index at all.  Where the two meet is decided here:
+ * A nested loop pays for each outer row a descent and, up to what the cache holds, a leaf and a
+ * heap page read at random. A batch pays once to be set up, little for a row, and for each distinct
+ * page once; on a device it reads no pages of the index at all. Where the two meet is decided here:
  * test/bench/join_sweep compares the choice with what is fastest.
  */
 #define GPB_OUTER_START_COST	2000	/* to begin: contexts, index, arrays */
@@ -97,10 +100,10 @@
 #define GPB_RANGE_FLOAT_COST	60
 
 /*
- * To begin a batch of the elements of arrays, whose length the planner does not know, and does know.
- * With 2 M rows four keys of a counting query took 11 us where the index-only scan took 7, nine 18
- * and 10, and a hundred 60 and 62.  Per key the price of a batch is some 0.6 below core's, which
- * pays for pages read at random.  test/bench/any_array has many keys.
+ * To begin a batch of the elements of arrays, whose length the planner does not know, and does
+ * know. With 2 M rows four keys of a counting query took 11 us where the index-only scan took 7,
+ * nine 18 and 10, and a hundred 60 and 62. Per key the price of a batch is some 0.6 below core's,
+ * which pays for pages read at random. test/bench/any_array has many keys.
  */
 #define GPB_ARRAY_START_COST	300
 #define GPB_KNOWN_START_COST	16000
@@ -123,9 +126,9 @@
 
 /*
  * A step, besides that for a step which looks a value up in a table, and a term, for one entry on
- * the CPU.  Where core took 40 ns for an operator (sums of 3 M rows), a step took from 0.6 to 1.5
- * ns, a term of integers 6.5 ns and one of float8 24 ns.  To look a value up in a table of 192 words
- * took some 20 ns, of a zone or of an array.  test/bench/programs has such queries.
+ * the CPU. Where core took 40 ns for an operator (sums of 3 M rows), a step took from 0.6 to 1.5
+ * ns, a term of integers 6.5 ns and one of float8 24 ns. To look a value up in a table of 192 words
+ * took some 20 ns, of a zone or of an array. test/bench/programs has such queries.
  */
 #define GPB_STEP_COST			0.03
 #define GPB_TABLE_COST			0.4
@@ -145,12 +148,12 @@
 /* ---- groups of aggregates and rows (aggregate_price.c, scan_price.c) ---- */
 
 /*
- * To find the group of an entry on the CPU.  Measured with 2 M entries (release build, CPU time): a
+ * To find the group of an entry on the CPU. Measured with 2 M entries (release build, CPU time): a
  * sum took 5.7 ns an entry without groups, 15 ns with 9 or 1,000 groups, and 33 ns with 100,000,
- * which the CPU's caches do not hold.  Core's hash aggregates took 110 ns with 9 groups.  With 10 M
+ * which the CPU's caches do not hold. Core's hash aggregates took 110 ns with 9 groups. With 10 M
  * groups, which no cache holds, it is 260 ns; the price of that is the least with which core's scan
- * in the key's order, which takes 400 ns in all for groups by the key, is chosen where it is faster.
- * test/bench/programs has groups.
+ * in the key's order, which takes 400 ns in all for groups by the key, is chosen where it is
+ * faster. test/bench/programs has groups.
  *
  * To make and hand out a group took 0.19 us, where core's hash aggregates took 0.9: it has core's
  * price, cpu_tuple_cost.
@@ -250,15 +253,15 @@
 #define GPB_RANK_SKIPPED_ROWS	100.0
 
 /*
- * To begin, in units of gpubtree.setup_cost, beside the parts.  On the CPU the row behind 1,000
- * others took 45 to 55 us, where core's scan of the index took 55 to 80, and behind 300 others 38 to
- * 53, where core took 21 to 30.
+ * To begin, in units of gpubtree.setup_cost, beside the parts. On the CPU the row behind 1,000
+ * others took 45 to 55 us, where core's scan of the index took 55 to 80, and behind 300 others 38
+ * to 53, where core took 21 to 30.
  */
 #define GPB_RANK_SETUP			20
 
 /*
- * The same for a percentile: on the CPU the median of 300 entries took 20 us, where core's aggregate
- * took 30; of 100 entries both took 15, and of 10 it took 12, where core's took 9.
+ * The same for a percentile: on the CPU the median of 300 entries took 20 us, where core's
+ * aggregate took 30; of 100 entries both took 15, and of 10 it took 12, where core's took 9.
  */
 #define GPB_PERCENTILE_SETUP	3
 

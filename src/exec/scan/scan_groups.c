@@ -2,7 +2,7 @@
  *
  * scan_groups.c
  *	  The first and last rows of groups, by walking from group to group: which queries, with which
- *	  index, at what price.
+ *	  index.
  *
  *-------------------------------------------------------------------------
  */

@@ -186,9 +186,9 @@ gpb_scan_choose_skip(PlannerInfo *root, GpbScanMatch *match)
 }
 
 /*
- * Is any path of the table that costs as much as this one beaten by one that it has?  Where the query
- * sorts the table's rows, core sorts those of the cheapest path, and a path of ours that has no order
- * of its own is of no other use, however few rows it returns.
+ * Is any path of the table that costs as much as this one beaten by one that it has? Where the
+ * query sorts the table's rows, core sorts those of the cheapest path, and a path of ours that has
+ * no order of its own is of no other use, however few rows it returns.
  */
 static bool
 price_is_beaten(RelOptInfo *rel, bool sorted, const Path *path)

@@ -188,13 +188,6 @@ gpb_visited_fraction(PlannerInfo *root, RelOptInfo *rel, double entries)
 	return Max(fraction, 0.0);
 }
 
-/* The fraction of so many entries that need a visit to be seen; at least: none */
-static double
-seen_fraction(const GpbPriceInput *input, double entries)
-{
-	return input->least ? 0.0 : gpb_visited_fraction(input->root, input->index->rel, entries);
-}
-
 /* How many heap visits are gathered and sorted together (heap_visit.c) */
 static double
 visits_together(const IndexOptInfo *index)
@@ -332,7 +325,8 @@ range_price(GpbPriceInput *input)
 	Cost		cost = entries_price(input);
 
 	if (input->seen > 0.0)
-		cost += gpb_heap_price(input, input->seen, seen_fraction(input, input->seen));
+		cost += gpb_heap_price(input, input->seen,
+							   gpb_visited_fraction(input->root, input->index->rel, input->seen));
 	if (input->more_columns > 0)
 		cost += input->more_columns * column_price(input);
 	return cost;
@@ -445,7 +439,8 @@ static Cost
 ranges_heap_price(GpbPriceInput *input, double ranges, double entries, double batch)
 {
 	RelOptInfo *rel = input->index->rel;
-	double		visits = input->from_heap ? entries : entries * seen_fraction(input, entries);
+	double		fraction = input->from_heap ? 1.0 : gpb_visited_fraction(input->root, rel, entries);
+	double		visits = entries * fraction;
 	double		pages = visited_pages(input, ranges, visits);
 	/* of each range the first entry is charged for its page: see leaves_price() */
 	double		further = Max(visits - ranges, 0.0);

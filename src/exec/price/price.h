@@ -50,7 +50,8 @@ typedef struct GpbPriceInput
 
 	/*
 	 * Each part is to be the least that it can be where no device is asked: for ranges, entries and
-	 * searches that may be more, in whichever order the heap and the ranges are.
+	 * searches that may be more, in whichever order the heap and the ranges are.  Nothing is known
+	 * of what has to be seen.
 	 */
 	bool		least;
 

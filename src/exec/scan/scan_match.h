@@ -158,16 +158,18 @@ extern bool gpb_scan_match_each(GpbScanMatch *match, Var *column);
 
 /*
  * Has the table a path already that is cheaper than any that lists entries of the index?  For all
- * rows that pass the restrictions, before anything is matched.
+ * rows that pass the restrictions, before anything is matched.  If not, *least is what such a path
+ * costs at least.
  */
 extern bool gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
-									   const GpbScanColumns *columns);
+									   const GpbScanColumns *columns, Cost *least);
 
 /*
- * The same for a path that lists the first rows alone, which core sorts if no other is cheaper
+ * Is any path that lists the first rows alone, which core sorts if no other is cheaper, beaten in
+ * the same way?
  */
 extern bool gpb_scan_first_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
-											 const GpbScanColumns *columns);
+											 const GpbScanColumns *columns, Cost *least);
 
 /*
  * Has the table a path that is better in everything than the walk from group to group?  That may

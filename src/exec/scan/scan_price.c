@@ -198,7 +198,8 @@ price_is_beaten(RelOptInfo *rel, bool sorted, const Path *path)
 }
 
 bool
-gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index, const GpbScanColumns *columns)
+gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index, const GpbScanColumns *columns,
+						   Cost *least)
 {
 	RelOptInfo *rel = index->rel;
 	bool		fetches = !gpb_index_covers(index, columns->needed);
@@ -219,12 +220,13 @@ gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index, const GpbScan
 	}
 	path.total_cost += gpb_least_price(root, index, columns->restricted, columns->has_arrays,
 									   rel->rows);
+	*least = path.total_cost;
 	return price_is_beaten(rel, columns->sorted, &path);
 }
 
 bool
 gpb_scan_first_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
-								 const GpbScanColumns *columns)
+								 const GpbScanColumns *columns, Cost *least)
 {
 	RelOptInfo *rel = index->rel;
 	GpbScanParts parts = {.find = gpb_least_price(root, index, columns->restricted,
@@ -232,6 +234,7 @@ gpb_scan_first_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
 	Path		path = {.pathtarget = rel->reltarget};
 
 	put_together(&parts, &path);
+	*least = path.total_cost;
 	return gpb_is_never_cheapest(rel, path.total_cost);
 }
 

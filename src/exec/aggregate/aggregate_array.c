@@ -17,8 +17,6 @@
 #include "exec/answer/range_totals.h"
 #include "exec/price/outer_cost.h"
 
-/* ---- price ---- */
-
 Cost
 gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays, double entries,
 			   const GpbAggregateItem *items, int nitems)
@@ -35,19 +33,4 @@ gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays, double entr
 	input.index_only = true;
 	return gpb_inner_cost(root, &input, input.outer_rows, input.outer_rows) +
 		gpb_arrays_start_cost(arrays);
-}
-
-/* ---- a run ---- */
-
-void
-gpb_arrays_run(GpbArrayScan *scan, Relation index, const GpbRange *range,
-			   GpbRangeTotals *totals)
-{
-	GpbLayout	layout = *gpb_layout(index);
-	GpbArrayKeys keys;
-
-	if (!gpb_arrays_keys(scan, &layout, *range, &keys))
-		return;
-	gpb_range_totals_sum(totals, keys.points ? (void *) keys.keys : (void *) keys.ranges, keys.n);
-	gpb_array_keys_free(&keys);
 }

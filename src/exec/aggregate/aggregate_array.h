@@ -15,9 +15,7 @@
 
 #include "exec/answer/range_totals.h"
 #include "exec/compile/items.h"
-#include "exec/where/key_arrays.h"
-
-/* ---- planning ---- */
+#include "exec/where/arrays.h"
 
 /*
  * The price of aggregating n items over the keys that all of the conditions "arrays" admit, which
@@ -25,14 +23,5 @@
  */
 extern Cost gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays, double entries,
 						   const GpbAggregateItem *items, int nitems);
-
-/* ---- execution ---- */
-
-/*
- * Evaluate the arrays, and add the entries of their keys within the range, which the other
- * conditions leave, to the group of the totals.
- */
-extern void gpb_arrays_run(GpbArrayScan *scan, Relation index, const GpbRange *range,
-						   GpbRangeTotals *totals);
 
 #endif							/* GPB_AGGREGATE_ARRAY_H */

@@ -28,6 +28,7 @@
 #include "exec/price/growth.h"
 #include "exec/price/plan_costs.h"
 #include "exec/shell/index_columns.h"
+#include "exec/where/condition_match.h"
 #include "mirror/mirror.h"
 
 /* All in units of cpu_operator_cost */

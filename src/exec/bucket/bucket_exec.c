@@ -18,6 +18,7 @@
 #include "access/tableam.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -37,13 +38,7 @@ begin_bucket_expressions(GpbBucketScan *scan)
 	PlanState  *ps = &scan->node.css.ss.ps;
 	ListCell   *lc;
 
-	scan->nconditions = list_length(plan->conditions);
-	if (scan->layout.nkeys > 0)
-		scan->columns = gpb_column_conditions_init(scan->node.index, plan->conditions,
-												   NIL, NIL, ps);
-	else
-		scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, ps);
-	scan->keys.key = palloc(sizeof(ScanKeyData) * GPB_CONDITION_KEYS * scan->nconditions);
+	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, NIL, NIL, ps);
 	scan->function = gpb_bucket_function_begin(plan->functions,
 											   scan->node.index->rd_opcintype[plan->column]);
 	gpb_bucket_function_check_rights(scan->function);
@@ -115,17 +110,59 @@ begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- what is to be answered ---- */
 
-/* Is there a row that the conditions, as scan keys, admit and the snapshot sees? */
+/* Make a scan key "key OP value" of an index of one key column. */
+static void
+bound_key(GpbBucketScan *scan, StrategyNumber strategy, GpbKey value, ScanKey key)
+{
+	Relation	index = scan->node.index;
+	Oid			type = index->rd_opcintype[0];
+
+	ScanKeyEntryInitialize(key, 0, 1, strategy, type, InvalidOid,
+						   get_opcode(get_opfamily_member(index->rd_opfamily[0], type, type,
+														  strategy)),
+						   gpb_key_column_datum(&scan->layout, 0, value));
+}
+
+/*
+ * Make scan keys of a range, which conditions on the only key column have made: it is all entries,
+ * or NULLs, or keys.  Returns their number.
+ */
+static int
+range_keys(GpbBucketScan *scan, GpbRange range, ScanKeyData keys[2])
+{
+	bool		descends = gpb_key_column_descends(&scan->layout, 0);
+	GpbRange	not_null;
+	GpbRange	nulls;
+	GpbKeyRange closed;
+	bool		has_keys;
+
+	gpb_split_nulls(&scan->layout, 0, range, &not_null, &nulls);
+	has_keys = gpb_closed_range(&scan->layout, &not_null, &closed);
+	if (!has_keys)
+	{
+		ScanKeyEntryInitialize(&keys[0], SK_ISNULL | SK_SEARCHNULL, 1, InvalidStrategy, InvalidOid,
+							   InvalidOid, InvalidOid, (Datum) 0);
+		return 1;
+	}
+	if (gpb_bound_less(nulls.lo, nulls.hi))
+		return 0;
+	bound_key(scan, BTGreaterEqualStrategyNumber, descends ? closed.hi : closed.lo, &keys[0]);
+	bound_key(scan, BTLessEqualStrategyNumber, descends ? closed.lo : closed.hi, &keys[1]);
+	return 2;
+}
+
+/* Is there a row in the range that the snapshot sees? */
 static bool
-bucket_has_row(GpbBucketScan *scan)
+range_has_row(GpbBucketScan *scan, GpbRange range)
 {
 	TupleTableSlot *slot = table_slot_create(scan->node.heap, NULL);
+	ScanKeyData keys[2];
+	int			n = range_keys(scan, range, keys);
 	IndexScanDesc rows = index_beginscan(scan->node.heap, scan->node.index,
-										 scan->node.css.ss.ps.state->es_snapshot,
-										 scan->keys.n, 0);
+										 scan->node.css.ss.ps.state->es_snapshot, n, 0);
 	bool		found;
 
-	index_rescan(rows, scan->keys.key, scan->keys.n, NULL, 0);
+	index_rescan(rows, keys, n, NULL, 0);
 	found = index_getnext_slot(rows, ForwardScanDirection, slot);
 	index_endscan(rows);
 	ExecDropSingleTupleTableSlot(slot);
@@ -159,23 +196,11 @@ static bool
 evaluate_range(GpbBucketScan *scan, GpbRange *range, bool *lossy)
 {
 	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
-	MemoryContext caller;
-	GpbRange   *ranges;
-	uint32		n;
+	MemoryContext caller = MemoryContextSwitchTo(scan->evaluation);
+	bool		some = gpb_conditions_one_range(scan->conditions, econtext, range, lossy);
 
-	/* what the scan keys have is passed by value, so it may go with this row's memory */
-	if (scan->columns == NULL)
-		return gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index,
-									   &scan->layout, econtext, range, &scan->keys, lossy);
-	caller = MemoryContextSwitchTo(scan->evaluation);
-	n = gpb_column_conditions_evaluate(scan->columns, econtext, &ranges, lossy);
 	MemoryContextSwitchTo(caller);
-	if (n > 1 || *lossy)
-		elog(ERROR, "conditions on index \"%s\" are not one range",
-			 RelationGetRelationName(scan->node.index));
-	if (n == 1)
-		*range = ranges[0];
-	return n == 1;
+	return some;
 }
 
 /*
@@ -195,7 +220,6 @@ evaluate_buckets(GpbBucketScan *scan)
 	scan->has_ranges = false;
 	scan->has_null = false;
 	scan->asks_null_keys = false;
-	scan->keys.n = 0;
 	if (!evaluate_range(scan, &range, &lossy))
 		return;
 	if (lossy)
@@ -204,7 +228,7 @@ evaluate_buckets(GpbBucketScan *scan)
 						   "a condition for which a change of the time zone's offset matters");
 		return;
 	}
-	if (scan->arguments_may_fail && !bucket_has_row(scan))
+	if (scan->arguments_may_fail && !range_has_row(scan, range))
 		return;
 
 	scan->order = set_bucket_arguments(scan);

@@ -115,7 +115,7 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 		GpbBucketCounts counts;
 		CustomPath *path;
 
-		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+		if (!gpb_index_is_usable(index) ||
 			!gpb_bucket_may_match(&query, index) ||
 			!gpb_bucket_match_index(&query, index, &match))
 			continue;

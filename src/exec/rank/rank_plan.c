@@ -41,6 +41,7 @@
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
+#include "exec/where/condition_match.h"
 #include "exec/where/ordered_column.h"
 #include "index/index.h"
 #include "index/index_clauses.h"

@@ -16,7 +16,7 @@
 #include "exec/scan/scan_node.h"
 #include "exec/shell/node_explain.h"
 #include "exec/where/column_skip.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 
 /* Show which entries a limited list has. */
 static void

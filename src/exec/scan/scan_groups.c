@@ -26,7 +26,7 @@
 #include "exec/scan/scan_match.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
-#include "exec/where/column_conditions.h"
+#include "exec/where/condition_match.h"
 #include "index/index_clauses.h"
 #include "page/page.h"
 

@@ -17,9 +17,7 @@
 #include "exec/functions/zone.h"
 #include "exec/scan/scan_reader.h"
 #include "exec/shell/node_shell.h"
-#include "exec/where/column_conditions.h"
-#include "exec/where/key_arrays.h"
-#include "exec/where/node_ranges.h"
+#include "exec/where/conditions.h"
 #include "index/dictionary.h"
 
 /* ---- the plan node ---- */
@@ -150,9 +148,7 @@ typedef struct GpbScanRows
 	GpbScanPlan plan;
 	GpbLayout	layout;
 	GpbDictionary *dictionary;	/* NULL: the index has none */
-	GpbNodeRanges ranges;
-	GpbColumnConditions *conditions;	/* of an index with several key columns, else NULL */
-	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
+	GpbConditions *conditions;
 	GpbProgramConstants *constants;
 	bool		constants_may_fail; /* evaluating them may raise an error */
 	GpbProgramConstants *end_constants; /* of plan.ends */

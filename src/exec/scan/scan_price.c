@@ -23,6 +23,7 @@
 #include "exec/scan/scan_match.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/settings.h"
+#include "exec/where/arrays.h"
 #include "mirror/mirror.h"
 
 /*

@@ -35,9 +35,12 @@ gpb_lone_column(const GpbLayout *layout, int c, GpbLoneColumn *lone)
 	lone->layout.key_coding = column.coding;
 	lone->layout.key_width = lone->is_key ? layout->key_width : gpb_coding_key_width(column.coding);
 	lone->layout.flags = (column.flags & GPB_COLUMN_DESC) ? GPB_LAYOUT_DESC : 0;
-	if (lone->is_key)
-		return;
 	lone->type.lo = 0;
+	if (lone->is_key)
+	{
+		lone->type.hi = gpb_key_most(layout->key_width);
+		return;
+	}
 	lone->type.hi = ~(GpbKey) 0;
 	gpb_clip_to_type(&lone->layout, &lone->type);
 	lone->first = lone->type.lo;

@@ -24,12 +24,12 @@
  * A column by itself, as the key of an index of one column, in whose terms key.c speaks, and where
  * the keys of its type lie.  NULLs are none of them.  A key's code is what it is above "first", but
  * for that of NaN (GPB_COLUMN_NAN), whose key is at an end of the type and apart from the others.
- * Of the only column of a key, fields are keys.
+ * Of the only column of a key fields are keys, all of which count.
  */
 typedef struct GpbLoneColumn
 {
 	GpbKeyColumn column;
-	bool		is_key;			/* the only column; of what follows only layout is filled in then */
+	bool		is_key;			/* the only column; first has no meaning then */
 	GpbLayout	layout;
 	GpbKeyRange type;
 	GpbKey		first;			/* the key of code 0 */

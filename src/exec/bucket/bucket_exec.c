@@ -18,7 +18,6 @@
 #include "access/tableam.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -110,59 +109,17 @@ begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- what is to be answered ---- */
 
-/* Make a scan key "key OP value" of an index of one key column. */
-static void
-bound_key(GpbBucketScan *scan, StrategyNumber strategy, GpbKey value, ScanKey key)
-{
-	Relation	index = scan->node.index;
-	Oid			type = index->rd_opcintype[0];
-
-	ScanKeyEntryInitialize(key, 0, 1, strategy, type, InvalidOid,
-						   get_opcode(get_opfamily_member(index->rd_opfamily[0], type, type,
-														  strategy)),
-						   gpb_key_column_datum(&scan->layout, 0, value));
-}
-
-/*
- * Make scan keys of a range, which conditions on the only key column have made: it is all entries,
- * or NULLs, or keys.  Returns their number.
- */
-static int
-range_keys(GpbBucketScan *scan, GpbRange range, ScanKeyData keys[2])
-{
-	bool		descends = gpb_key_column_descends(&scan->layout, 0);
-	GpbRange	not_null;
-	GpbRange	nulls;
-	GpbKeyRange closed;
-	bool		has_keys;
-
-	gpb_split_nulls(&scan->layout, 0, range, &not_null, &nulls);
-	has_keys = gpb_closed_range(&scan->layout, &not_null, &closed);
-	if (!has_keys)
-	{
-		ScanKeyEntryInitialize(&keys[0], SK_ISNULL | SK_SEARCHNULL, 1, InvalidStrategy, InvalidOid,
-							   InvalidOid, InvalidOid, (Datum) 0);
-		return 1;
-	}
-	if (gpb_bound_less(nulls.lo, nulls.hi))
-		return 0;
-	bound_key(scan, BTGreaterEqualStrategyNumber, descends ? closed.hi : closed.lo, &keys[0]);
-	bound_key(scan, BTLessEqualStrategyNumber, descends ? closed.lo : closed.hi, &keys[1]);
-	return 2;
-}
-
 /* Is there a row in the range that the snapshot sees? */
 static bool
 range_has_row(GpbBucketScan *scan, GpbRange range)
 {
 	TupleTableSlot *slot = table_slot_create(scan->node.heap, NULL);
-	ScanKeyData keys[2];
-	int			n = range_keys(scan, range, keys);
 	IndexScanDesc rows = index_beginscan(scan->node.heap, scan->node.index,
-										 scan->node.css.ss.ps.state->es_snapshot, n, 0);
+										 scan->node.css.ss.ps.state->es_snapshot, 0, 0);
 	bool		found;
 
-	index_rescan(rows, keys, n, NULL, 0);
+	index_rescan(rows, NULL, 0, NULL, 0);
+	gpb_scan_use_range(rows, range);
 	found = index_getnext_slot(rows, ForwardScanDirection, slot);
 	index_endscan(rows);
 	ExecDropSingleTupleTableSlot(slot);

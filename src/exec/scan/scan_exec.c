@@ -162,6 +162,7 @@ start_keys(GpbScanRows *scan, const GpbRange *ranges, uint32 n)
 
 		scan->keys = gpb_scan_keys_begin(scan->node.heap, scan->node.index,
 										 ps->state->es_snapshot);
+		scan->reader = gpb_scan_keys_reader(scan->keys);
 		MemoryContextSwitchTo(caller);
 	}
 	gpb_scan_keys_start(scan->keys, ranges, n);
@@ -378,12 +379,11 @@ next_row(GpbScanRows *scan, const GpbRangeEntry **entry)
 	*entry = NULL;
 	if (scan->reader != NULL)
 	{
-		if (!(scan->walk != NULL ? gpb_group_walk_next(scan->walk) : read_next(scan)))
+		if (!(scan->walk != NULL ? gpb_group_walk_next(scan->walk) :
+			  scan->keys != NULL ? gpb_scan_keys_next(scan->keys) : read_next(scan)))
 			return false;
 		row = gpb_reader_row(scan->reader);
 	}
-	else if (scan->plan.has_each)
-		row = gpb_scan_keys_next(scan->keys);
 	else
 		*entry = gpb_list_next(scan->list, &row);
 	if (*entry == NULL && row == NULL)
@@ -438,8 +438,6 @@ end_scan(CustomScanState *css)
 	GpbScanRows *scan = (GpbScanRows *) css;
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	if (scan->keys != NULL)
-		gpb_scan_keys_end(scan->keys);
 	if (scan->walk != NULL)
 		gpb_group_walk_end(scan->walk);
 	else if (scan->reader != NULL)

@@ -105,13 +105,11 @@ extern GpbEachKey *gpb_scan_keys_begin(Relation heap, Relation index, Snapshot s
  */
 extern void gpb_scan_keys_start(GpbEachKey *keys, const GpbRange *ranges, uint32 n);
 
-/* A row of the next key that has one; it is valid until the next call.  NULL after the last one. */
-extern TupleTableSlot *gpb_scan_keys_next(GpbEachKey *keys);
+/* Go on to a row of the next key that has one; false if there is none. */
+extern bool gpb_scan_keys_next(GpbEachKey *keys);
 
-/* The number of rows handed out */
-extern uint64 gpb_scan_keys_rows(const GpbEachKey *keys);
-
-extern void gpb_scan_keys_end(GpbEachKey *keys);
+/* What reads the rows; the caller ends it. */
+extern GpbRangeReader *gpb_scan_keys_reader(GpbEachKey *keys);
 
 /* Does the node walk from group to group? */
 static inline bool

@@ -156,41 +156,22 @@ gpb_split_nulls(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_nu
 	*nulls = intersection(range, *nulls);
 }
 
-/* The one range that the sets are; false if they are none */
-static bool
-one_range(const GpbOrderedColumn *ordered, GpbColumnSets *sets, GpbRange *range)
-{
-	GpbRangeSet set = {NULL, 0, 0};
-
-	gpb_column_ranges(sets, &set);
-	if (set.count > 1 || sets->ntested > 0)
-		elog(ERROR, "conditions on index \"%s\" are not one range",
-			 RelationGetRelationName(ordered->index));
-	if (set.count == 1)
-		*range = set.ranges[0];
-	return set.count == 1;
-}
-
 void
 gpb_ordered_column_ranges(const GpbOrderedColumn *ordered, ExprContext *econtext,
 						  GpbOrderedRanges *ranges)
 {
 	/* a copy: the relcache may rebuild its own at any time */
 	GpbLayout	layout = *gpb_layout(ordered->index);
-	GpbColumnSets sets;
 	GpbRange	range;
 	GpbRange	not_null;
+	bool		lossy;
 
-	ranges->has_keys = false;
-	ranges->nulls = (GpbRange) {GPB_BOUND_MIN, GPB_BOUND_MIN};
-	if (gpb_conditions_sets(ordered->conditions, econtext, &layout, &sets))
-	{
-		if (one_range(ordered, &sets, &range))
-			gpb_split_nulls(&layout, ordered->column, range, &not_null, &ranges->nulls);
-		gpb_column_narrow_null(&sets, ordered->column, false);
-		ranges->has_keys = one_range(ordered, &sets, &range) &&
-			gpb_closed_range(&layout, &range, &ranges->keys);
-	}
+	*ranges = (GpbOrderedRanges) {false, {1, 0}, {GPB_BOUND_MIN, GPB_BOUND_MIN}};
+	if (!gpb_conditions_one_range(ordered->conditions, econtext, &range, &lossy))
+		return;
+	Assert(!lossy);
+	gpb_split_nulls(&layout, ordered->column, range, &not_null, &ranges->nulls);
+	ranges->has_keys = gpb_closed_range(&layout, &not_null, &ranges->keys);
 	if (!ranges->has_keys)
 		ranges->keys = (GpbKeyRange) {1, 0};
 }

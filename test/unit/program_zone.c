@@ -6,7 +6,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "program/program.h"
+#include "program_tests.h"
 #include "program/program_zone.h"
 
 /* The most values of an operand, and the most entries of a zone */

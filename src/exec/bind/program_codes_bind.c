@@ -9,8 +9,6 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "exec/compile/program_codes.h"
@@ -29,39 +27,6 @@ gpb_words_value(Relation index, Oid type, const int64 *words)
 		return gpb_dictionary_value(index, gpb_dictionary(index), gpb_column_of_code_type(type),
 									(uint32) words[0]);
 	return gpb_words_datum(type, words);
-}
-
-/* An expression without labels that leave its bytes as they are */
-static Expr *
-without_labels(Expr *expression)
-{
-	while (IsA(expression, RelabelType))
-		expression = ((RelabelType *) expression)->arg;
-	return expression;
-}
-
-Expr *
-gpb_code_equal_to(Expr *condition)
-{
-	OpExpr	   *op = (OpExpr *) condition;
-	Expr	   *left;
-	Expr	   *right;
-
-	if (!IsA(op, OpExpr) || (op->opfuncid != F_TEXTEQ && op->opfuncid != F_BYTEAEQ) ||
-		(op->opfuncid == F_TEXTEQ &&
-		 (!OidIsValid(op->inputcollid) || !get_collation_isdeterministic(op->inputcollid))))
-		return NULL;
-	left = linitial(op->args);
-	right = lsecond(op->args);
-	if (IsA(without_labels(right), CaseTestExpr))
-	{
-		right = linitial(op->args);
-		left = lsecond(op->args);
-	}
-	if (!IsA(without_labels(left), CaseTestExpr) ||
-		!(IsA(without_labels(right), Const) || IsA(without_labels(right), Param)))
-		return NULL;
-	return right;
 }
 
 /* What a condition is for the codes of a column */

@@ -144,6 +144,41 @@ gpb_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
 	return readable_slot(builder, slot);
 }
 
+/* ---- what a condition is about ---- */
+
+/* An expression without labels that leave its bytes as they are */
+static Expr *
+without_labels(Expr *expression)
+{
+	while (IsA(expression, RelabelType))
+		expression = ((RelabelType *) expression)->arg;
+	return expression;
+}
+
+Expr *
+gpb_code_equal_to(Expr *condition)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+	Expr	   *left;
+	Expr	   *right;
+
+	if (!IsA(op, OpExpr) || (op->opfuncid != F_TEXTEQ && op->opfuncid != F_BYTEAEQ) ||
+		(op->opfuncid == F_TEXTEQ &&
+		 (!OidIsValid(op->inputcollid) || !get_collation_isdeterministic(op->inputcollid))))
+		return NULL;
+	left = linitial(op->args);
+	right = lsecond(op->args);
+	if (IsA(without_labels(right), CaseTestExpr))
+	{
+		right = linitial(op->args);
+		left = lsecond(op->args);
+	}
+	if (!IsA(without_labels(left), CaseTestExpr) ||
+		!(IsA(without_labels(right), Const) || IsA(without_labels(right), Param)))
+		return NULL;
+	return right;
+}
+
 /* ---- conditions ---- */
 
 /* A function that is not core's: it might tell what it sees */

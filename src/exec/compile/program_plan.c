@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * program_plan.c
- *	  A program in a plan's private data.
+ *	  A program in a plan's private data, and what it reads: columns, parameters.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
+
+#include "nodes/nodeFuncs.h"
 
 #include "exec/compile/program_build.h"
 
@@ -109,4 +111,57 @@ gpb_program_get(GpbPrivateReader *reader, List *constants, GpbProgramPlan *plan)
 	for (i = 0; i < program->nconstants; i++)
 		plan->constant_types = lappend_oid(plan->constant_types, gpb_get_oid(reader));
 	plan->constants = constants;
+}
+
+/* Collect the executor's parameters in an expression. */
+static bool
+params_walker(Node *node, void *argument)
+{
+	Bitmapset **params = argument;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		*params = bms_add_member(*params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, params_walker, argument);
+}
+
+Bitmapset *
+gpb_executor_params(Node *expression)
+{
+	Bitmapset  *params = NULL;
+
+	(void) params_walker(expression, &params);
+	return params;
+}
+
+/* The bit of the INCLUDE column that a slot has, if it has one */
+static inline uint32
+slot_bit(int slot)
+{
+	return slot >= 1 && slot <= GPB_MAX_INCLUDE ? (uint32) 1 << (slot - 1) : 0;
+}
+
+uint32
+gpb_program_columns(const GpbProgram *program)
+{
+	uint32		columns = program->list_entries ? slot_bit(program->order) : 0;
+
+	for (int i = 0; i < program->nsteps; i++)
+	{
+		const GpbStep *step = &program->step[i];
+		int			operands = gpb_operands(step->op);
+
+		if (step->op != GPB_OP_IS_NULL)
+			columns |= slot_bit(step->a);
+		columns |= (operands > 1 ? slot_bit(step->b) : 0) | (operands > 2 ? slot_bit(step->c) : 0);
+	}
+	for (int i = 0; i < program->nterms; i++)
+	{
+		if ((program->term[i].want & ~GPB_WANT_COUNT) != 0)
+			columns |= slot_bit(program->term[i].slot);
+	}
+	for (int i = 0; i < program->ngroups; i++)
+		columns |= slot_bit(program->group[i]);
+	return columns;
 }

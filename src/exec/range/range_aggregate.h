@@ -53,7 +53,8 @@ typedef struct GpbRangeAggregatePlan
 								 * before columns are computed */
 } GpbRangeAggregatePlan;
 
-/* Get the fields of the plan node; arrays are palloc'd. */
+/* Put the fields into the plan node, and get them; arrays are palloc'd. */
+extern void gpb_range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan);
 extern void gpb_range_aggregate_get(const CustomScan *scan, GpbRangeAggregatePlan *plan);
 
 extern const GpbNodeKind gpb_range_aggregate_node;

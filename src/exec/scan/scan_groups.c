@@ -18,11 +18,9 @@
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
-#include "utils/spccache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "exec/price/plan_costs.h"
 #include "exec/scan/scan_match.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
@@ -30,12 +28,6 @@
 #include "exec/where/ordered_column.h"
 #include "index/index_clauses.h"
 #include "page/page.h"
-
-/*
- * In units of cpu_operator_cost: a descent of the tree.  Measured with 10,000 groups of 5 M entries
- * in memory: two descents and an entry took 3 us.
- */
-#define GPB_WALK_GROUP_COST	100
 
 /* ---- the query ---- */
 
@@ -363,7 +355,7 @@ match_pathkeys(PlannerInfo *root, const GpbScanMatch *match)
 	return pathkeys;
 }
 
-/* ---- the price ---- */
+/* ---- the number of groups ---- */
 
 /*
  * About how many groups satisfy the conditions on their columns.  estimate_num_groups() supposes
@@ -387,25 +379,6 @@ estimate_groups(PlannerInfo *root, const GpbScanMatch *match)
 					  &split);
 	return clamp_row_est(groups * clauselist_selectivity(root, split.ranges, rel->relid,
 														 JOIN_INNER, NULL));
-}
-
-Cost
-gpb_scan_walk_cost(PlannerInfo *root, const GpbScanMatch *match)
-{
-	IndexOptInfo *index = match->index;
-	double		leaves = Min(match->groups, index->pages);
-	double		rows = Max(match->listed, 1.0);
-	double		pages = index_pages_fetched(rows, index->rel->pages, index->pages, root);
-	double		random_page_cost;
-	double		seq_page_cost;
-
-	get_tablespace_page_costs(index->rel->reltablespace, &random_page_cost, &seq_page_cost);
-	if (match->plan.index_only)
-		pages *= gpb_visited_fraction(root, index->rel, rows);
-	/* leaves are read in their order */
-	return leaves * seq_page_cost + pages * random_page_cost +
-		match->groups * (1 + match->plan.walk.forward + match->plan.walk.backward) *
-		GPB_WALK_GROUP_COST * cpu_operator_cost;
 }
 
 /* ---- the match ---- */

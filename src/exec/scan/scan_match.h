@@ -126,9 +126,6 @@ extern bool gpb_scan_match_ordered(PlannerInfo *root, IndexOptInfo *index,
 /* Part the restrictions into ranges of the key and others. */
 extern void gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match);
 
-/* The price of walking from group to group */
-extern Cost gpb_scan_walk_cost(PlannerInfo *root, const GpbScanMatch *match);
-
 /*
  * Is this the plan of a cursor, and may UPDATE or DELETE WHERE CURRENT OF it ask where its row is?
  */

@@ -45,6 +45,12 @@
 #define GPB_SCAN_LEAF_ENTRIES	400	/* of the first leaf, about */
 #define GPB_SCAN_VISIT_COST	14	/* to fetch a row of the heap, beyond what whole pages cost */
 
+/*
+ * In units of cpu_operator_cost: a descent of the tree.  Measured with 10,000 groups of 5 M entries
+ * in memory: two descents and an entry took 3 us.
+ */
+#define GPB_WALK_GROUP_COST	100
+
 /* The part of the list that is made before the first row comes out: a leaf's (batch_early.c) */
 static double
 first_part(const GpbScanMatch *match)
@@ -212,6 +218,26 @@ price_each(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
 }
 
+/* The price of walking from group to group */
+static Cost
+walk_cost(PlannerInfo *root, const GpbScanMatch *match)
+{
+	IndexOptInfo *index = match->index;
+	double		leaves = Min(match->groups, index->pages);
+	double		rows = Max(match->listed, 1.0);
+	double		pages = index_pages_fetched(rows, index->rel->pages, index->pages, root);
+	double		random_page_cost;
+	double		seq_page_cost;
+
+	get_tablespace_page_costs(index->rel->reltablespace, &random_page_cost, &seq_page_cost);
+	if (match->plan.index_only)
+		pages *= gpb_visited_fraction(root, index->rel, rows);
+	/* leaves are read in their order */
+	return leaves * seq_page_cost + pages * random_page_cost +
+		match->groups * (1 + match->plan.walk.forward + match->plan.walk.backward) *
+		GPB_WALK_GROUP_COST * cpu_operator_cost;
+}
+
 /* Fill in the rows and the price of a path that walks from group to group. */
 static void
 price_walk(PlannerInfo *root, const GpbScanMatch *match, Path *path)
@@ -220,7 +246,7 @@ price_walk(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 	path->pathkeys = match->pathkeys;
 	path->startup_cost = start_cost() + bounds_cost(root, &match->plan) +
 		path->pathtarget->cost.startup;
-	path->total_cost = path->startup_cost + gpb_scan_walk_cost(root, match) +
+	path->total_cost = path->startup_cost + walk_cost(root, match) +
 		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
 }
 

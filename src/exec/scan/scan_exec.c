@@ -236,7 +236,7 @@ static void
 ask(GpbScanRows *scan)
 {
 	MemoryContext caller;
-	GpbFoundRanges found;		/* if lossy the conditions are among the others, tested for each row */
+	GpbFoundRanges found;		/* if lossy, each row is tested for the conditions too */
 
 	gpb_list_stop(scan->list);
 	MemoryContextReset(scan->node.work);

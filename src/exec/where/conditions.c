@@ -187,7 +187,7 @@ gpb_conditions_form(const GpbConditions *conditions)
 
 /* ---- sets ---- */
 
-/* Narrow the sets to the values for which a function satisfies its condition; false if none does. */
+/* Narrow the sets to values for which the function satisfies its condition; false if none does. */
 static bool
 function_apply(GpbCondition *condition, Relation index, Datum value, GpbColumnSets *sets,
 			   bool *lossy)
@@ -342,7 +342,7 @@ add_ranges(GpbRangeSet *all, const GpbRangeSet *set)
 	all->count = n;
 }
 
-/* Find the ranges of all arms together with the other conditions, each of which is evaluated once. */
+/* Find the ranges of all arms, each together with what the other conditions leave. */
 static void
 find_arms(GpbConditions *conditions, ExprContext *econtext, const GpbColumnSets *others,
 		  GpbFoundRanges *found)
@@ -390,7 +390,7 @@ find_ranges(GpbConditions *conditions, ExprContext *econtext, const GpbLayout *l
 	found->n = set.count;
 }
 
-/* Find the closed range of keys that the other conditions leave for arrays; false if it is empty. */
+/* Find the range of keys that the other conditions leave for arrays; false if it is empty. */
 static bool
 find_clip(GpbConditions *conditions, ExprContext *econtext, const GpbLayout *layout,
 		  GpbKeyRange *clip, bool *lossy)

@@ -31,7 +31,7 @@ typedef struct GpbCondition
 	bool		is_null;		/* NULL test: IS NULL, else IS NOT NULL */
 	bool		is_array;		/* = ANY */
 	GpbKeyFunction *function;	/* on the left side; NULL: the column by itself */
-	GpbComparison comparison;	/* of the column with the value, or with what the function leads to */
+	GpbComparison comparison;	/* of the column with the value, or with the function's interval */
 	AttrNumber	source;			/* column of a row that is the value (range_conditions.h); else 0 */
 	ExprState  *value;			/* the right side, unless source is set */
 } GpbCondition;

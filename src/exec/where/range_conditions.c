@@ -256,7 +256,7 @@ keys_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
 	return true;
 }
 
-/* Most joins come here, once for each row of the outer side, so a single key has a way of its own. */
+/* Joins come here once for each row of the outer side, so a single key has a way of its own. */
 bool
 gpb_range_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
 				 void *range)

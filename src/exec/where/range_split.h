@@ -41,8 +41,8 @@ extern void gpb_split_leading(PlannerInfo *root, IndexOptInfo *index, List *rest
 
 /*
  * Part the restrictions into conditions on the ordered column (ordered_column.h), which this finds,
- * and on the columns before it, and others.  An array is among the others, and so is what equals one
- * of "computed".  Returns false if there is no such column.
+ * and on the columns before it, and others.  An array is among the others, and so is what equals
+ * one of "computed".  Returns false if there is no such column.
  */
 extern bool gpb_split_by_order(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
 							   List *computed, int *column, GpbRangeSplit *split);

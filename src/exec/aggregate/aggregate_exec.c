@@ -21,7 +21,7 @@
 #include "exec/answer/range_totals.h"
 #include "exec/bind/program_bind_safe.h"
 #include "exec/shell/expressions.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 #include "index/index.h"
 
 /* ---- begin ---- */
@@ -100,16 +100,10 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	if (!gpb_open_scanned(&scan->node, plan->index, eflags))
 		return;
 
-	if (IndexRelationGetNumberOfKeyAttributes(scan->node.index) > 1)
-		scan->columns = gpb_column_conditions_init(scan->node.index, plan->conditions,
-												   plan->arrays, plan->arms, &css->ss.ps);
-	else
-		gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
-							 &scan->ranges);
+	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, plan->arrays,
+										   plan->arms, &css->ss.ps);
 	if (plan->skips != NIL)
-		gpb_column_conditions_skip(scan->columns, plan->skips, plan->skip_prefix, &css->ss.ps);
-	if (plan->arrays != NIL && scan->columns == NULL)
-		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
+		gpb_conditions_skip(scan->conditions, plan->skips, plan->skip_prefix, &css->ss.ps);
 	if (plan->has_program)
 	{
 		scan->constants = gpb_program_constants_init(&plan->program, scan->node.index,
@@ -166,13 +160,6 @@ end_totals(GpbAggregateScan *scan)
 		end_sub(scan, &scan->subs[i]);
 }
 
-/* The form of the node's ranges */
-static GpbRangeForm
-ranges_form(const GpbAggregateScan *scan)
-{
-	return scan->arrays != NULL ? gpb_arrays_form(scan->arrays) : GPB_RANGE_BOUNDS;
-}
-
 /*
  * The memory of each subprogram's batch, as in GpbBatchWant: all share what one has.  Groups that
  * are merged for a set may take as much again.
@@ -195,15 +182,16 @@ make_sub_totals(GpbAggregateScan *scan, const GpbProgram *constants, GpbSubprogr
 	if (!scan->plan.has_program)
 	{
 		sub->totals = gpb_range_totals_begin(node->heap, node->index, snapshot, sub->items,
-											 sub->nitems, ranges_form(scan), 0,
+											 sub->nitems,
+											 gpb_conditions_form(scan->conditions), 0,
 											 GPB_ENGINE_AUTO);
 		return;
 	}
 	gpb_program_copy_bound(&sub->program, constants);
 	sub->totals = gpb_range_totals_begin_program(node->heap, node->index, snapshot,
 												 &sub->program, sub->items, sub->nitems,
-												 ranges_form(scan), sub_memory(scan),
-												 GPB_ENGINE_AUTO);
+												 gpb_conditions_form(scan->conditions),
+												 sub_memory(scan), GPB_ENGINE_AUTO);
 	if (sub->wide_sums)
 		gpb_batch_use_wide_sums(gpb_range_totals_batch(sub->totals));
 }
@@ -248,23 +236,16 @@ make_totals(GpbAggregateScan *scan, bool asked)
 
 /* Have a subprogram's batch answer the ranges.  Returns NULL, or why there is no answer. */
 static const char *
-run_sub(GpbAggregateScan *scan, GpbSubprogram *sub, const GpbRange *ranges, uint32 n)
+run_sub(GpbAggregateScan *scan, GpbSubprogram *sub, const GpbFoundRanges *found)
 {
 	const char *why;
 
 	gpb_range_group_init(sub->totals);
-	if (n == 0)
+	if (found->n == 0)
 		return NULL;
-	if (scan->arrays != NULL)
-	{
-		Assert(n == 1);
-		gpb_arrays_run(scan->arrays, scan->node.index, ranges, sub->totals);
-	}
-	else
-	{
-		gpb_range_totals_sum(sub->totals, ranges, n);
+	gpb_range_totals_sum(sub->totals, found->ranges, found->n);
+	if (found->form == GPB_RANGE_BOUNDS)
 		scan->engine = gpb_range_totals_counters(sub->totals)->engine;
-	}
 	return gpb_range_totals_gave_up(sub->totals, &why) ? why : NULL;
 }
 
@@ -283,9 +264,7 @@ give_up(GpbAggregateScan *scan, const char *why)
 typedef struct GpbRangesEvaluation
 {
 	GpbAggregateScan *scan;
-	GpbRange   *ranges;
-	uint32		n;
-	bool		lossy;			/* as of gpb_node_ranges_evaluate() */
+	GpbFoundRanges found;
 } GpbRangesEvaluation;
 
 /* Evaluate the ranges of a GpbRangesEvaluation. */
@@ -293,27 +272,21 @@ static const char *
 evaluate_ranges(void *argument)
 {
 	GpbRangesEvaluation *evaluation = argument;
+	GpbNode    *node = &evaluation->scan->node;
 
-	if (evaluation->scan->columns != NULL)
-	{
-		evaluation->n =
-			gpb_column_conditions_evaluate(evaluation->scan->columns,
-										   evaluation->scan->node.css.ss.ps.ps_ExprContext,
-										   &evaluation->ranges, &evaluation->lossy);
-		return evaluation->n > 0 && evaluation->lossy ? "arrays that make too many ranges" : NULL;
-	}
-	evaluation->n = gpb_node_ranges_evaluate(&evaluation->scan->ranges,
-											 evaluation->scan->node.css.ss.ps.ps_ExprContext,
-											 &evaluation->ranges, &evaluation->lossy);
-	return evaluation->n > 0 && evaluation->lossy ?
-		"a condition for which a change of the time zone's offset matters" : NULL;
+	gpb_conditions_evaluate(evaluation->scan->conditions, node->css.ss.ps.ps_ExprContext,
+							&evaluation->found);
+	if (evaluation->found.n == 0 || !evaluation->found.lossy)
+		return NULL;
+	return gpb_layout(node->index)->nkeys > 0 ? "arrays that make too many ranges" :
+		"a condition for which a change of the time zone's offset matters";
 }
 
 /* Compute the answer, or find that there is none. */
 static void
 answer(GpbAggregateScan *scan)
 {
-	GpbRangesEvaluation found = {scan};
+	GpbRangesEvaluation evaluation = {scan};
 	const char *why;
 	MemoryContext caller;
 	int			i;
@@ -323,14 +296,14 @@ answer(GpbAggregateScan *scan)
 	scan->engine = "none";
 	scan->gave_up = NULL;
 	why = scan->ranges_may_fail ?
-		gpb_evaluate_safely(evaluate_ranges, &found, scan->range_params,
+		gpb_evaluate_safely(evaluate_ranges, &evaluation, scan->range_params,
 							scan->node.css.ss.ps.ps_ExprContext) :
-		evaluate_ranges(&found);
-	scan->no_ranges = found.n == 0;
+		evaluate_ranges(&evaluation);
+	scan->no_ranges = evaluation.found.n == 0;
 	if (why == NULL)
-		why = make_totals(scan, found.n > 0);
+		why = make_totals(scan, evaluation.found.n > 0);
 	for (i = 0; i < scan->nsubs && why == NULL; i++)
-		why = run_sub(scan, &scan->subs[i], found.ranges, found.n);
+		why = run_sub(scan, &scan->subs[i], &evaluation.found);
 	if (why != NULL)
 		give_up(scan, why);
 	MemoryContextSwitchTo(caller);

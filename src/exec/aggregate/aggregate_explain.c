@@ -18,7 +18,7 @@
 #include "exec/answer/range_totals.h"
 #include "exec/shell/node_explain.h"
 #include "exec/where/column_skip.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 
 /* The expressions as texts */
 static List *
@@ -108,6 +108,8 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 	GpbBatchCounters counters = scan->past;
+	bool		keys = scan->conditions != NULL &&
+		gpb_conditions_form(scan->conditions) != GPB_RANGE_BOUNDS;
 	int			i;
 
 	gpb_ordinary_child_show(&scan->node);
@@ -121,7 +123,7 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 						gpb_index_conditions(scan->plan.conditions, scan->plan.arrays,
 											 scan->plan.arms),
 						ancestors, es);
-	gpb_explain_skip(css, scan->plan.skips, scan->columns, ancestors, es);
+	gpb_explain_skip(css, scan->plan.skips, scan->conditions, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_FILTER, css, scan->plan.filters, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, scan->plan.having, ancestors, es);
 	if (!es->analyze)
@@ -133,9 +135,9 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	}
 	if (counters.engine == NULL)
 		counters.engine = "none";
-	if (scan->arrays == NULL && scan->engine != NULL)
+	if (!keys && scan->engine != NULL)
 		counters.engine = scan->engine;
-	gpb_explain_counters(scan->arrays != NULL ? GPB_LABEL_KEYS :
+	gpb_explain_counters(keys ? GPB_LABEL_KEYS :
 						 scan->plan.arms != NIL || scan->plan.arrays != NIL ||
 						 scan->plan.skips != NIL ? GPB_LABEL_RANGES : NULL, &counters, 0, es);
 	gpb_explain_gave_up(css, es);

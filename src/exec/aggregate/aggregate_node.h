@@ -17,7 +17,6 @@
 #include "utils/snapshot.h"
 
 #include "engine/batch.h"
-#include "exec/aggregate/aggregate_array.h"
 #include "exec/aggregate/aggregate_subprograms.h"
 #include "exec/answer/item_final.h"
 #include "exec/answer/word_rows.h"
@@ -25,8 +24,7 @@
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 #include "exec/shell/node_shell.h"
-#include "exec/where/column_conditions.h"
-#include "exec/where/node_ranges.h"
+#include "exec/where/conditions.h"
 
 /* ---- the plan node ---- */
 
@@ -81,9 +79,7 @@ typedef struct GpbAggregateScan
 {
 	GpbNode		node;
 	GpbAggregatePlan plan;
-	GpbNodeRanges ranges;
-	GpbColumnConditions *columns;	/* of an index with several key columns, else NULL */
-	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
+	GpbConditions *conditions;
 	GpbProgramConstants *constants; /* NULL if the program is plain */
 	bool		constants_may_fail;	/* evaluating them may raise an error */
 	GpbProgram *bound;			/* the plan's program with constants that were evaluated when the

@@ -27,7 +27,7 @@
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 
 static Plan *plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
 							CustomPath *path, List *tlist, List *clauses,
@@ -188,7 +188,7 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
 		Cost		least = 0.0;
 		int			place = n;
 
-		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
+		if (!gpb_index_is_usable(index))
 			continue;
 		if (!gpb_explain_decisions)
 		{

@@ -21,7 +21,7 @@
 #include "exec/compile/grouping.h"
 #include "exec/compile/program_build.h"
 #include "exec/shell/node_shell.h"
-#include "exec/where/key_conditions.h"
+#include "exec/where/conditions.h"
 #include "exec/where/ordered_column.h"
 
 /* ---- the plan node ---- */
@@ -157,10 +157,7 @@ struct GpbBucketScan
 	GpbLayout	layout;
 	MemoryContext execution;	/* one execution's */
 
-	int			nconditions;
-	GpbCondition *conditions;
-	GpbColumnConditions *columns;	/* the conditions, if there are several key columns */
-	GpbScanKeys keys;			/* the conditions as keys of an index scan */
+	GpbConditions *conditions;
 
 	/* the function */
 	GpbBucketFunction *function;

@@ -114,7 +114,7 @@ gpb_bucket_aggregate_add_path(const GpbGrouping *query)
 		GpbBucketCounts counts;
 		CustomPath *path;
 
-		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+		if (!gpb_index_is_usable(index) ||
 			!gpb_grouping_may_match(query, index) ||
 			!gpb_bucket_match_index(query, index, &match))
 			continue;

@@ -4,7 +4,7 @@
  *	  Aggregates over the keys of arrays: "key = ANY (array)" as one batch.
  *
  * The keys of all such conditions together, sorted and each once, that are within the range of the
- * other conditions go to one batch (range_totals.h).
+ * other conditions go to one batch (ask.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -14,7 +14,7 @@
 #include "optimizer/optimizer.h"
 
 #include "exec/aggregate/aggregate_array.h"
-#include "exec/answer/range_totals.h"
+#include "exec/answer/ask.h"
 #include "exec/price/outer_cost.h"
 
 /* ---- price ---- */
@@ -39,15 +39,16 @@ gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays, double entr
 
 /* ---- a run ---- */
 
-void
-gpb_arrays_run(GpbArrayScan *scan, Relation index, const GpbRange *range,
-			   GpbRangeTotals *totals)
+const char *
+gpb_arrays_run(GpbArrayScan *scan, Relation index, const GpbRange *range, GpbAsk *ask)
 {
 	GpbLayout	layout = *gpb_layout(index);
 	GpbArrayKeys keys;
+	const char *why;
 
 	if (!gpb_arrays_keys(scan, &layout, *range, &keys))
-		return;
-	gpb_range_totals_sum(totals, keys.points ? (void *) keys.keys : (void *) keys.ranges, keys.n);
+		return NULL;
+	why = gpb_ask_total(ask, keys.points ? (void *) keys.keys : (void *) keys.ranges, keys.n);
 	gpb_array_keys_free(&keys);
+	return why;
 }

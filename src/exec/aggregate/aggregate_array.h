@@ -13,7 +13,7 @@
 #include "nodes/pathnodes.h"
 #include "utils/rel.h"
 
-#include "exec/answer/range_totals.h"
+#include "exec/answer/ask.h"
 #include "exec/compile/items.h"
 #include "exec/where/key_arrays.h"
 
@@ -30,9 +30,9 @@ extern Cost gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays,
 
 /*
  * Evaluate the arrays, and add the entries of their keys within the range, which the other
- * conditions leave, to the group of the totals.
+ * conditions leave, to the group of the ask.  Returns NULL, or why there is no answer.
  */
-extern void gpb_arrays_run(GpbArrayScan *scan, Relation index, const GpbRange *range,
-						   GpbRangeTotals *totals);
+extern const char *gpb_arrays_run(GpbArrayScan *scan, Relation index, const GpbRange *range,
+								  GpbAsk *ask);
 
 #endif							/* GPB_AGGREGATE_ARRAY_H */

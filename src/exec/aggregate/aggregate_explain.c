@@ -14,8 +14,7 @@
 #include "utils/ruleutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
-#include "exec/answer/ordinary_child.h"
-#include "exec/answer/range_totals.h"
+#include "exec/answer/ordinary.h"
 #include "exec/shell/node_explain.h"
 #include "exec/where/column_skip.h"
 #include "exec/where/key_arms.h"
@@ -107,10 +106,10 @@ void
 gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-	GpbBatchCounters counters = scan->past;
+	GpbBatchCounters counters = {0};
 	int			i;
 
-	gpb_ordinary_child_show(&scan->node);
+	gpb_ordinary_show(&scan->node);
 	explain_groups(scan, ancestors, es);
 	explain_values(scan, ancestors, es);
 	if (scan->plan.sets.nphases * Max(scan->plan.nvalues, 1) > 1)
@@ -127,14 +126,9 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (!es->analyze)
 		return;
 	for (i = 0; i < scan->nsubs; i++)
-	{
-		if (scan->subs[i].totals != NULL)
-			gpb_batch_counters_add(&counters, gpb_range_totals_counters(scan->subs[i].totals));
-	}
-	if (counters.engine == NULL)
-		counters.engine = "none";
-	if (scan->arrays == NULL && scan->engine != NULL)
-		counters.engine = scan->engine;
+		gpb_ask_counters(scan->subs[i].ask, &counters);
+	if (scan->arrays == NULL)
+		counters.engine = scan->last != NULL ? gpb_ask_engine(scan->last) : "none";
 	gpb_explain_counters(scan->arrays != NULL ? GPB_LABEL_KEYS :
 						 scan->plan.arms != NIL || scan->plan.arrays != NIL ||
 						 scan->plan.skips != NIL ? GPB_LABEL_RANGES : NULL, &counters, 0, es);

@@ -19,40 +19,33 @@
 struct GpbListRows
 {
 	MemoryContext context;
-	Relation	heap;
-	Relation	index;
-	Snapshot	snapshot;
 	bool		heap_rows;
 	int			width;			/* of a record */
-	GpbBatch   *batch;			/* NULL if there was none yet */
-	GpbProgram	program;		/* of the batch, and the form of its ranges */
-	GpbRangeForm form;
+	GpbAsk	   *ask;
 	GpbHeapVisit *visit;
 	bool		asked;			/* there may be more parts of the list */
 	bool		visiting;		/* rows of the part at hand are being visited */
 	GpbRangeEntry *records;		/* the part at hand */
 	uint64		nrecords;
 	uint64		next;			/* next record, or next to be visited */
-	GpbBatchCounters past;		/* of batches that have ended */
-	char		past_engine[128];	/* the engine of the last of them */
 };
 
 GpbListRows *
-gpb_list_begin(Relation heap, Relation index, Snapshot snapshot, bool heap_rows)
+gpb_list_begin(GpbNode *node, bool heap_rows)
 {
+	GpbAskWant	want = {GPB_ASK_NODE(node), .heap_rows = heap_rows, .early = true};
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree list",
 												  ALLOCSET_SMALL_SIZES);
 	GpbListRows *list = MemoryContextAllocZero(context, sizeof(GpbListRows));
 	MemoryContext caller = MemoryContextSwitchTo(context);
 
 	list->context = context;
-	list->heap = heap;
-	list->index = index;
-	list->snapshot = snapshot;
+	list->ask = gpb_ask_begin(&node->css.ss.ps, &want);
 	list->heap_rows = heap_rows;
-	list->width = gpb_entry_record_width(gpb_layout(index));
+	list->width = gpb_entry_record_width(gpb_layout(node->index));
 	if (heap_rows)
-		list->visit = gpb_visit_begin(heap, index, snapshot, list->width, NULL, NULL);
+		list->visit = gpb_visit_begin(node->heap, node->index, node->css.ss.ps.state->es_snapshot,
+									  list->width, NULL, NULL);
 	MemoryContextSwitchTo(caller);
 	return list;
 }
@@ -68,46 +61,13 @@ gpb_list_stop(GpbListRows *list)
 	list->nrecords = list->next = 0;
 }
 
-/* End the batch, but keep what it counted, and the name of its engine, which goes with it. */
-static void
-end_batch(GpbListRows *list)
-{
-	const GpbBatchCounters *counters;
-
-	if (list->batch == NULL)
-		return;
-	counters = gpb_batch_counters(list->batch);
-	gpb_batch_counters_add(&list->past, counters);
-	strlcpy(list->past_engine, counters->engine, sizeof(list->past_engine));
-	list->past.engine = list->past_engine;
-	gpb_batch_end(list->batch);
-	list->batch = NULL;
-}
-
-/*
- * Under a limit the batch itself decides which entries are visible, even if rows come from the
- * heap: else all of unknown visibility would be listed, since none counts for the limit.
- */
 void
 gpb_list_ask(GpbListRows *list, const GpbProgram *program, GpbRangeForm form,
 			 const void *ranges, uint32 n)
 {
 	gpb_list_stop(list);
-	if (list->batch == NULL || list->form != form ||
-		memcmp(&list->program, program, sizeof(GpbProgram)) != 0)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(list->context);
-		GpbBatchWant want = {.form = form,.program = *program,
-		.heap_rows = list->heap_rows && program->limit == 0,.early = true};
-
-		end_batch(list);
-		memcpy(&list->program, program, sizeof(GpbProgram));
-		list->form = form;
-		list->batch = gpb_batch_begin(list->heap, list->index, list->snapshot, &want,
-									  GPB_ENGINE_AUTO);
-		MemoryContextSwitchTo(caller);
-	}
-	gpb_batch_run(list->batch, ranges, n, NULL);
+	gpb_ask_set_program(list->ask, program, form);
+	gpb_ask_list(list->ask, ranges, n);
 	list->asked = true;
 }
 
@@ -118,7 +78,7 @@ next_part(GpbListRows *list)
 	list->records = NULL;
 	list->next = list->nrecords = 0;
 	if (list->asked)
-		list->records = gpb_batch_matches(list->batch, &list->nrecords);
+		list->records = gpb_ask_matches(list->ask, &list->nrecords);
 	list->asked = list->records != NULL;
 	return list->asked;
 }
@@ -163,14 +123,7 @@ gpb_list_next(GpbListRows *list, TupleTableSlot **row)
 void
 gpb_list_counters(const GpbListRows *list, GpbBatchCounters *counters, uint64 *visits)
 {
-	*counters = list->past;
-	if (list->batch != NULL)
-	{
-		gpb_batch_counters_add(counters, gpb_batch_counters(list->batch));
-		counters->engine = gpb_batch_counters(list->batch)->engine;
-	}
-	if (counters->engine == NULL)
-		counters->engine = "none";
+	gpb_ask_counters(list->ask, counters);
 	*visits = list->visit != NULL ? gpb_visit_count(list->visit) : 0;
 }
 
@@ -180,7 +133,6 @@ gpb_list_end(GpbListRows *list)
 	if (list == NULL)
 		return;
 	gpb_visit_end(list->visit);
-	if (list->batch != NULL)
-		gpb_batch_end(list->batch);
+	gpb_ask_end(list->ask);
 	MemoryContextDelete(list->context);
 }

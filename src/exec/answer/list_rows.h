@@ -10,20 +10,19 @@
 
 #include "postgres.h"
 #include "executor/tuptable.h"
-#include "utils/relcache.h"
-#include "utils/snapshot.h"
 
-#include "engine/batch.h"
+#include "exec/answer/ask.h"
+#include "exec/shell/node_shell.h"
 
 typedef struct GpbListRows GpbListRows;
 
 /*
- * Begin with no list.  If heap_rows, the heap is visited for each entry, and its row handed out.
- * Relations and snapshot are as for gpb_batch_begin().  All memory is of a child of the current
- * context.
+ * Begin with no list of the node's index.  If heap_rows, the heap is visited for each entry, and
+ * its row handed out; under a limit the batch itself decides which entries are visible all the
+ * same: else all of unknown visibility would be listed, since none counts for the limit.  All
+ * memory is of a child of the current context.
  */
-extern GpbListRows *gpb_list_begin(Relation heap, Relation index, Snapshot snapshot,
-								   bool heap_rows);
+extern GpbListRows *gpb_list_begin(GpbNode *node, bool heap_rows);
 
 /*
  * Ask for the entries that the program lists of n ranges in this form, which must live until the
@@ -42,7 +41,10 @@ extern const GpbRangeEntry *gpb_list_next(GpbListRows *list, TupleTableSlot **ro
 /* Forget what was asked for, and drop pins. */
 extern void gpb_list_stop(GpbListRows *list);
 
-/* What all batches counted so far, and in *visits the rows that were visited one by one */
+/*
+ * Add what all batches counted so far to *counters, as gpb_ask_counters() does; *visits: the rows
+ * that were visited one by one.
+ */
 extern void gpb_list_counters(const GpbListRows *list, GpbBatchCounters *counters,
 							  uint64 *visits);
 

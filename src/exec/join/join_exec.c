@@ -3,13 +3,16 @@
  * join_exec.c
  *	  The executor node of batched index joins.
  *
- * Outer rows are read a batch at a time, and the keys of a batch searched together (batch.h).  Each
+ * Outer rows are read a batch at a time, and the keys of a batch searched together (ask.h).  Each
  * index entry found is a match: the outer row's values and the entry's, or those of the row that it
  * points to, make the scan tuple, which the join's clauses are tested on.  Outer rows without a
  * match come last of their batch or, if the outer order was promised, in their place.
  *
- * A semi-join or anti-join whose matches are decided by the key alone needs no list: the entries of
- * each key are counted instead, and outer rows come out by their counts (join_counts.c).
+ * A semi-join or anti-join whose matches are decided by the key alone, and whose inner columns come
+ * out but as NULL, needs no list: it is enough to know of each key how many entries the snapshot
+ * sees.  That is an aggregate: eight bytes a key come back in place of a record of each entry, no
+ * list has to fit into memory, and a key with many entries takes no more to bring back than one
+ * with a single entry.
  *
  * In the outer order a list must be complete before its first entry can be used; if memory does
  * not hold it, half of the keys are asked for instead.  The list of a single key needs no sorting
@@ -21,13 +24,37 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
 #include "exec/join/join_node.h"
 #include "exec/price/growth.h"
-#include "large_array.h"
 
 /* ---- begin ---- */
+
+/* Prepare to read outer rows, each with its key or range of keys, and to ask for these. */
+static void
+begin_outer(GpbJoinScan *join)
+{
+	const GpbJoinPlan *plan = &join->plan;
+	GpbOuter   *outer = &join->outer;
+	GpbAskWant	want = {GPB_ASK_NODE(&join->node)};
+	GpbProgram	list = {.list_entries = !plan->counts};
+	List	   *values = NIL;
+	ListCell   *lc;
+
+	foreach(lc, plan->clauses)
+		values = lappend(values, get_rightop(lfirst(lc)));
+	gpb_outer_begin(outer, &join->node, 1, sizeof(bool), NULL);
+	gpb_outer_begin_ranges(outer, 0, join->node.index, plan->nconditions, plan->conditions, values);
+	gpb_outer_set_bytes(outer, outer->ranges[0].width + (plan->counts ? sizeof(int64) : 0));
+	want.plan = plan->has_program ? &plan->program : NULL;
+	want.form = outer->ranges[0].form;
+	want.heap_rows = !plan->index_only && !plan->counts;
+	want.memory = gpb_rows_memory();
+	join->ask = gpb_ask_begin(&join->node.css.ss.ps, &want);
+	gpb_ask_set_program(join->ask, &list, want.form);
+}
 
 static void
 begin_join(CustomScanState *css, EState *estate, int eflags)
@@ -43,49 +70,21 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 	join->rest_qual = ExecInitQual(plan->rest, &css->ss.ps);
 	if (!gpb_open_joined(&join->node, plan->index, eflags))
 		return;
-	gpb_join_program_begin(join);
 
 	join->context = CurrentMemoryContext;
-	gpb_keys_init(&join->keys, join->node.index, plan->nconditions, plan->conditions,
-				  plan->clauses, &css->ss.ps);
-	if (gpb_layout_has_dictionary(&join->keys.layout))
+	join->layout = *gpb_layout(join->node.index);
+	if (gpb_layout_has_dictionary(&join->layout))
 		join->dictionary = gpb_dictionary(join->node.index);
 	for (i = 0; i < plan->ninner && !plan->index_only; i++)
 		join->last_inner = Max(join->last_inner, plan->inner[i]);
 	join->wants_rows = plan->counts || plan->jointype == JOIN_LEFT || plan->jointype == JOIN_ANTI;
 	join->wants_matched = plan->jointype == JOIN_SEMI;
-	join->rows = gpb_outer_begin(ExecGetResultType(join->node.child));
-	join->child = gpb_child_rows_begin(join->node.child);
-	join->limit = GPB_FIRST_BATCH;
+	begin_outer(join);
 	join->window = PG_UINT32_MAX;
 	join->loaded_row = -1;
-	/* Columns behind those of both sides are never filled. */
-	memset(css->ss.ss_ScanTupleSlot->tts_isnull, true,
-		   css->ss.ss_ScanTupleSlot->tts_tupleDescriptor->natts * sizeof(bool));
 }
 
 /* ---- a batch of outer rows ---- */
-
-/* Make room for the marks of so many rows; what was there is lost. */
-static void
-reserve_marks(GpbJoinScan *join, uint32 n)
-{
-	if (n <= join->capacity)
-		return;
-	if (join->capacity > 0)
-	{
-		pfree(join->key_row);
-		pfree(join->matched);
-		if (join->plan.counts)
-			pfree(join->count);
-	}
-	join->capacity = 0;
-	join->key_row = gpb_alloc_array(join->context, n * sizeof(uint32));
-	join->matched = gpb_alloc_array(join->context, n * sizeof(bool));
-	if (join->plan.counts)
-		join->count = gpb_alloc_array(join->context, n * sizeof(int64));
-	join->capacity = n;
-}
 
 /* Put an outer row into the scan tuple, unless it is there; inner columns are as they were. */
 static inline void
@@ -95,27 +94,8 @@ load_outer_row(GpbJoinScan *join, uint32 row)
 
 	if (join->loaded_row == row)
 		return;
-	gpb_outer_get(join->rows, row, tuple->tts_values, tuple->tts_isnull);
+	gpb_outer_get(&join->outer, row, tuple->tts_values, tuple->tts_isnull);
 	join->loaded_row = row;
-}
-
-/*
- * Add the key of the outer row in the slot, number "row" of its batch.  A row
- * with a NULL, or with a value that no key can equal, has none.
- */
-static void
-add_key(GpbJoinScan *join, TupleTableSlot *slot, uint32 row)
-{
-	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
-	GpbJoinKeys *keys = &join->keys;
-
-	if (!keys->are_columns)
-	{
-		ResetExprContext(econtext);
-		load_outer_row(join, row);
-	}
-	if (gpb_keys_add(keys, econtext, slot))
-		join->key_row[keys->n - 1] = row;
 }
 
 /* Take the scan tuple back from a node above that made its values its own. */
@@ -141,87 +121,67 @@ load_nulls(GpbJoinScan *join)
 	memset(tuple->tts_isnull + join->plan.nouter, true, join->plan.ninner * sizeof(bool));
 }
 
-/*
- * Read the next batch of outer rows, each with its key if it has one; false if there are
- * none.
- */
+/* Read the next batch of outer rows, each with its range if it has one; false if there are none. */
 static bool
 read_outer_rows(GpbJoinScan *join)
 {
-	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
-	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
-	Size		memory = gpb_rows_memory();
-	uint32		limit;
-	uint32		row;
-
-	if (join->outer_done)
-		return false;
-	limit = Min(join->limit, gpb_most_rows(gpb_row_bytes(join->plan.nouter, join->keys.width) +
-										   (join->plan.counts ? sizeof(int64) : 0)));
-	join->limit = gpb_grown_batch(limit);
-	ExecClearTuple(tuple);
-	gpb_outer_clear(join->rows, limit);
-	gpb_keys_clear(&join->keys, limit);
-	reserve_marks(join, limit);
 	join->loaded_row = -1;
-	load_nulls(join);
-	ExecStoreVirtualTuple(tuple);
-	econtext->ecxt_scantuple = tuple;
-
-	while ((row = gpb_outer_count(join->rows)) < limit &&
-		   gpb_outer_copied(join->rows) < memory)
-	{
-		TupleTableSlot *slot = gpb_child_next(join->child);
-
-		if (TupIsNull(slot))
-		{
-			join->outer_done = true;
-			break;
-		}
-		gpb_outer_add(join->rows, slot);
-		add_key(join, slot, row);
-	}
 	join->first = join->end = 0;
-	join->next_row = 0;
-	memset(join->matched, 0, gpb_outer_count(join->rows) * sizeof(bool));
-	return gpb_outer_count(join->rows) > 0;
+	if (!gpb_outer_read(&join->outer, PG_UINT64_MAX))
+		return false;
+	memset(join->outer.marks, 0, join->outer.n * sizeof(bool));
+	return true;
 }
 
 /* ---- matches of a batch ---- */
 
-/* What answers the node's batches, made when there are outer rows. */
-static GpbBatch *
-join_batch(GpbJoinScan *join)
+/*
+ * Set the program of the list, if there is one, for this execution.  The scan tuple has an outer
+ * row meanwhile: setrefs.c may have found parts of the constants among its columns.  Where the
+ * program cannot be used, all entries are listed.
+ */
+static void
+require_bound(GpbJoinScan *join)
 {
-	GpbBatchWant want = {0};
-	MemoryContext caller;
+	GpbProgram	list = {.list_entries = true};
 
-	if (join->batch != NULL)
-		return join->batch;
+	if (join->bound || !join->plan.has_program)
+		return;
 	load_outer_row(join, 0);
-	gpb_join_program_bind(join, &want.program);
-	caller = MemoryContextSwitchTo(join->context);
-	want.form = join->keys.form;
-	want.program.list_entries = !join->plan.counts;
-	want.heap_rows = !join->plan.index_only && !join->plan.counts;
-	want.memory = gpb_rows_memory();
-	join->batch = gpb_batch_begin(join->node.heap, join->node.index,
-								  join->node.css.ss.ps.state->es_snapshot, &want,
-								  GPB_ENGINE_AUTO);
-	if (want.heap_rows && join->visit == NULL)
-		join->visit = gpb_visit_begin(join->node.heap, join->node.index,
-									  join->node.css.ss.ps.state->es_snapshot,
-									  gpb_entry_record_width(&join->keys.layout), NULL, NULL);
-	MemoryContextSwitchTo(caller);
-	return join->batch;
+	join->filtered = gpb_ask_bind(join->ask, join->node.css.ss.ps.ps_ExprContext) == NULL;
+	if (!join->filtered)
+		gpb_ask_set_program(join->ask, &list, join->outer.ranges[0].form);
+	join->bound = true;
 }
 
-/* Ask for keys [first, end). */
+/* Ask for the entries of ranges [first, end). */
 static void
 ask(GpbJoinScan *join)
 {
-	gpb_batch_run(join_batch(join), join->keys.keys + join->first * join->keys.width,
-				  join->end - join->first, NULL);
+	const GpbOuterRanges *ranges = &join->outer.ranges[0];
+	MemoryContext caller;
+
+	require_bound(join);
+	gpb_ask_list(join->ask, ranges->ranges + join->first * ranges->width, join->end - join->first);
+	if (join->plan.index_only || join->visit != NULL)
+		return;
+	caller = MemoryContextSwitchTo(join->context);
+	join->visit = gpb_visit_begin(join->node.heap, join->node.index,
+								  join->node.css.ss.ps.state->es_snapshot,
+								  gpb_entry_record_width(&join->layout), NULL, NULL);
+	MemoryContextSwitchTo(caller);
+}
+
+/* Mark the outer rows at hand that have a match, by counts of the entries of their ranges. */
+static void
+count_matches(GpbJoinScan *join)
+{
+	const GpbOuterRanges *ranges = &join->outer.ranges[0];
+	bool	   *matched = join->outer.marks;
+
+	(void) gpb_ask_each(join->ask, ranges->ranges, ranges->n);
+	for (uint32 i = 0; i < ranges->n; i++)
+		matched[ranges->row[i]] = gpb_ask_answer(join->ask, i)[0] > 0;
 }
 
 static int
@@ -240,29 +200,30 @@ compare_numbers(const void *a, const void *b)
 static bool
 next_part(GpbJoinScan *join)
 {
-	int			width = gpb_entry_record_width(&join->keys.layout);
+	int			width = gpb_entry_record_width(&join->layout);
+	uint32		nranges = join->outer.ranges[0].n;
 
 	for (;;)
 	{
 		join->records = NULL;
 		if (join->first < join->end)
 		{
-			join->records = gpb_batch_matches(join->batch, &join->nrecords);
+			join->records = gpb_ask_matches(join->ask, &join->nrecords);
 			join->next = 0;
 		}
 		if (join->records == NULL)
 		{
 			/* the window is done; the next one */
 			join->first = join->end;
-			if (join->first == join->keys.n)
+			if (join->first == nranges)
 				return false;
-			join->end += Min(join->window, join->keys.n - join->first);
+			join->end += Min(join->window, nranges - join->first);
 			ask(join);
 			continue;
 		}
 		if (!join->plan.in_order || join->end - join->first == 1)
 			return true;
-		if (gpb_batch_at_end(join->batch))
+		if (gpb_ask_at_end(join->ask))
 		{
 			/* the list had half of the batch's memory */
 			if (join->nrecords * width < gpb_rows_memory() / 4 && join->window <= PG_UINT32_MAX / 2)
@@ -284,7 +245,7 @@ next_part(GpbJoinScan *join)
 static inline uint32
 record_row(const GpbJoinScan *join, const GpbRangeEntry *record)
 {
-	return join->key_row[join->first + record->number];
+	return join->outer.ranges[0].row[join->first + record->number];
 }
 
 /* Is the outer row done with, so that no further match of it matters? */
@@ -292,7 +253,7 @@ static inline bool
 row_decided(const GpbJoinScan *join, uint32 row)
 {
 	return (join->plan.jointype == JOIN_SEMI || join->plan.jointype == JOIN_ANTI) &&
-		join->matched[row];
+		((bool *) join->outer.marks)[row];
 }
 
 static bool
@@ -307,7 +268,7 @@ record_decided(void *arg, const GpbRangeEntry *record)
 static bool
 next_record(GpbJoinScan *join)
 {
-	int			width = gpb_entry_record_width(&join->keys.layout);
+	int			width = gpb_entry_record_width(&join->layout);
 
 	for (;;)
 	{
@@ -359,8 +320,8 @@ load_inner(GpbJoinScan *join)
 		for (i = 0; i < join->plan.ninner; i++)
 			values[i] = gpb_entry_value(join->node.heap, join->node.index,
 										join->node.css.ss.ps.state->es_snapshot,
-										&join->keys.layout, join->dictionary,
-										gpb_entry_key(join->record, &join->keys.layout),
+										&join->layout, join->dictionary,
+										gpb_entry_key(join->record, &join->layout),
 										join->record->row, join->plan.inner[i], &isnull[i]);
 		MemoryContextSwitchTo(caller);
 		return;
@@ -434,7 +395,7 @@ join_match(GpbJoinScan *join)
 		if (!match_passes(join, filters))
 			return NULL;
 	}
-	join->matched[join->row] = true;
+	((bool *) join->outer.marks)[join->row] = true;
 	if (join->plan.jointype == JOIN_ANTI)
 		return NULL;
 	return join_result(join);
@@ -456,17 +417,18 @@ join_rows(GpbJoinScan *join, uint32 end, GpbJoinPhase after)
 static TupleTableSlot *
 next_row(GpbJoinScan *join)
 {
-	uint32		row = join->next_row;
+	const bool *matched = join->outer.marks;
+	uint32		row = join->outer.next;
 
-	while (join->wants_rows && row < join->rows_end && join->matched[row] != join->wants_matched)
+	while (join->wants_rows && row < join->rows_end && matched[row] != join->wants_matched)
 		row++;
 	if (!join->wants_rows || row >= join->rows_end)
 	{
-		join->next_row = Max(row, join->rows_end);
+		join->outer.next = Max(row, join->rows_end);
 		join->phase = join->after_rows;
 		return NULL;
 	}
-	join->next_row = row + 1;
+	join->outer.next = row + 1;
 	load_outer_row(join, row);
 	load_nulls(join);
 	return join_result(join);
@@ -478,11 +440,11 @@ join_next(GpbJoinScan *join)
 {
 	if (join->plan.counts)
 	{
-		gpb_join_count(join, join_batch(join));
-		join_rows(join, gpb_outer_count(join->rows), GPB_JOIN_LOAD);
+		count_matches(join);
+		join_rows(join, join->outer.n, GPB_JOIN_LOAD);
 	}
 	else if (!next_record(join))
-		join_rows(join, gpb_outer_count(join->rows), GPB_JOIN_LOAD);
+		join_rows(join, join->outer.n, GPB_JOIN_LOAD);
 	else
 	{
 		join->row = record_row(join, join->record);
@@ -530,23 +492,6 @@ exec_join(CustomScanState *css)
 	return result;
 }
 
-/* End what answers, but keep what it counted and its engine's name. */
-static void
-end_batch(GpbJoinScan *join)
-{
-	const GpbBatchCounters *counters;
-
-	if (join->batch == NULL)
-		return;
-	counters = gpb_batch_counters(join->batch);
-	gpb_batch_counters_add(&join->past, counters);
-	strlcpy(join->past_engine, counters->engine, sizeof(join->past_engine));
-	join->past.engine = join->past_engine;
-	gpb_batch_end(join->batch);
-	join->batch = NULL;
-}
-
-/* What was read and not used is forgotten; batches begin small again. */
 static void
 rescan_join(CustomScanState *css)
 {
@@ -556,14 +501,12 @@ rescan_join(CustomScanState *css)
 		gpb_visit_stop(join->visit);
 	join->visiting = false;
 	join->records = NULL;
-	join->first = join->end = join->keys.n = 0;
-	join->limit = GPB_FIRST_BATCH;
-	join->outer_done = false;
+	join->first = join->end = 0;
 	join->phase = GPB_JOIN_LOAD;
 	/* the program's constants may be others */
-	if (join->plan.has_program && css->ss.ps.chgParam != NULL)
-		end_batch(join);
-	gpb_rescan_child(&join->node);
+	if (css->ss.ps.chgParam != NULL)
+		join->bound = false;
+	gpb_outer_rescan(&join->outer);
 }
 
 static void
@@ -573,9 +516,7 @@ end_join(CustomScanState *css)
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	gpb_visit_end(join->visit);
-	end_batch(join);
-	if (join->rows != NULL)
-		gpb_outer_end(join->rows);
+	gpb_ask_end(join->ask);
 	gpb_close_node(&join->node);
 }
 

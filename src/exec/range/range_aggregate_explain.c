@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * range_aggregate_explain.c
- *	  EXPLAIN of aggregates over each of many ranges.
+ *	  EXPLAIN of aggregates over each of many ranges, and of joins under aggregates.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,7 +13,7 @@
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
-#include "exec/answer/ordinary_child.h"
+#include "exec/answer/ordinary.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/node_explain.h"
 
@@ -81,17 +81,18 @@ show_items_mutator(Node *node, void *argument)
 	return expression_tree_mutator(node, show_items_mutator, argument);
 }
 
-/* Show what was counted, by what answers and by what has answered until parameters changed. */
+/* Show a join under aggregates, whose outer rows are looked up by keys. */
 static void
-explain_counters(GpbRangeAggregateScan *scan, ExplainState *es)
+explain_joined(GpbRangeAggregateScan *scan, List *ancestors, ExplainState *es)
 {
-	GpbBatchCounters counters = scan->past;
+	CustomScanState *css = &scan->node.css;
 
-	if (scan->totals != NULL)
-		gpb_batch_counters_add(&counters, gpb_range_totals_counters(scan->totals));
-	if (counters.engine == NULL)
-		counters.engine = "none";
-	gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
+	gpb_explain_inner_index(scan->plan.range.index, gpb_inner_alias(css, es), es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.clauses, ancestors, es);
+	if (!es->analyze)
+		return;
+	gpb_explain_gave_up(css, es);
+	gpb_ask_explain(scan->ask, GPB_LABEL_KEYS, es);
 }
 
 void
@@ -100,7 +101,12 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
 	Node	   *having;
 
-	gpb_ordinary_child_show(&scan->node);
+	gpb_ordinary_show(&scan->node);
+	if (scan->plan.joined)
+	{
+		explain_joined(scan, ancestors, es);
+		return;
+	}
 	explain_group(&scan->plan, castNode(CustomScan, css->ss.ps.plan), ancestors, es);
 	gpb_explain_row_range(&scan->plan.range, scan->plan.values, css, ancestors, es);
 	having = show_items_mutator((Node *) scan->plan.having, &scan->plan);
@@ -111,6 +117,6 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 		ExplainPropertyText(GPB_LABEL_GROUPS, scan->plan.keep_empty ? "All" : "Not Empty", es);
 	if (!es->analyze)
 		return;
-	explain_counters(scan, es);
+	gpb_ask_explain(scan->ask, GPB_LABEL_RANGES, es);
 	gpb_explain_gave_up(css, es);
 }

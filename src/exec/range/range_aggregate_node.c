@@ -19,14 +19,14 @@
 
 /* ---- how its fields travel ---- */
 
-static void
-range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
+void
+gpb_range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
 {
 	List	  **private = &scan->custom_private;
 	int			i;
 
-	scan->custom_exprs = list_make4(plan->values, plan->computed, plan->having,
-									plan->range.program.plan.constants);
+	scan->custom_exprs = list_make5(plan->values, plan->computed, plan->having,
+									plan->range.program.plan.constants, plan->clauses);
 	gpb_put_row_range(private, &plan->range);
 	gpb_put_int(private, plan->nouter);
 	gpb_put_int(private, plan->gathered);
@@ -40,6 +40,7 @@ range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
 	gpb_put_int(private, plan->keep_empty);
 	gpb_put_int(private, plan->empty_count);
 	gpb_put_int(private, plan->has_ordinary);
+	gpb_put_int(private, plan->joined);
 }
 
 void
@@ -68,6 +69,8 @@ gpb_range_aggregate_get(const CustomScan *scan, GpbRangeAggregatePlan *plan)
 	plan->keep_empty = gpb_get_int(&reader);
 	plan->empty_count = gpb_get_int(&reader);
 	plan->has_ordinary = gpb_get_int(&reader) != 0;
+	plan->joined = gpb_get_int(&reader) != 0;
+	plan->clauses = list_nth(scan->custom_exprs, 4);
 }
 
 /* ---- the plan node ---- */
@@ -87,7 +90,7 @@ gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
 	nfilled = plan->nouter + plan->range.nitems;
 	scan = gpb_make_node(&gpb_range_aggregate_node, path, 0, tlist, qual, lcons(outer, further),
 						 columns);
-	range_aggregate_put(plan, scan);
+	gpb_range_aggregate_put(plan, scan);
 	gpb_check_expressions(path, scan, plan->values, 1, plan->nouter);
 	gpb_check_expressions(path, scan, plan->range.program.plan.constants, 1, plan->nouter);
 	gpb_check_expressions(path, scan, list_concat_copy(plan->computed, plan->having), 1, nfilled);

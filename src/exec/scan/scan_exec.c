@@ -76,16 +76,14 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 												 &css->ss.ps);
 	scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
 	if (plan->has_ends)
-		scan->end_constants = gpb_program_constants_init(&plan->ends, scan->node.index,
-														 &css->ss.ps);
+		gpb_scan_begin_ends(scan);
 	scan->bound = ExecInitExprList(plan->bound, &css->ss.ps);
 	scan->all = ExecInitQual(plan->all, &css->ss.ps);
 	scan->settings_matter = contain_mutable_functions((Node *) plan->all) ||
 		contain_mutable_functions((Node *) css->ss.ps.plan->qual);
 	if (!plan->index_only)
 		begin_table_columns(scan);
-	scan->list = gpb_list_begin(scan->node.heap, scan->node.index, estate->es_snapshot,
-								!plan->index_only);
+	scan->list = gpb_list_begin(&scan->node, !plan->index_only);
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan",
 											ALLOCSET_DEFAULT_SIZES);
 }
@@ -464,6 +462,7 @@ end_scan(CustomScanState *css)
 	else if (scan->reader != NULL)
 		gpb_reader_end(scan->reader);
 	gpb_list_end(scan->list);
+	gpb_ask_end(scan->ends);
 	gpb_close_node(&scan->node);
 }
 

@@ -102,7 +102,7 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbScanRows *scan = (GpbScanRows *) css;
 	const GpbScanPlan *plan = &scan->plan;
-	GpbBatchCounters counters = {.engine = "none"};
+	GpbBatchCounters counters = {0};
 	uint64		visits = 0;
 
 	gpb_explain_index(plan->index, es);
@@ -137,7 +137,7 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (scan->list != NULL)
 		gpb_list_counters(scan->list, &counters, &visits);
 	if (scan->groups > 0)
-		gpb_batch_counters_add(&counters, &scan->end_counters);
+		gpb_ask_counters(scan->ends, &counters);
 	gpb_explain_counters(plan->arrays != NIL && scan->conditions == NULL ? GPB_LABEL_KEYS :
 						 plan->arms != NIL || plan->arrays != NIL || plan->skips != NIL ?
 						 GPB_LABEL_RANGES : NULL,

@@ -155,7 +155,7 @@ typedef struct GpbScanRows
 	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
 	GpbProgramConstants *constants;
 	bool		constants_may_fail; /* evaluating them may raise an error */
-	GpbProgramConstants *end_constants; /* of plan.ends */
+	GpbAsk	   *ends;			/* for plan.ends, or NULL */
 	List	   *bound;			/* plan.bound, as ExprStates */
 	ExprState  *all;			/* plan.all */
 	GpbZoneSettings settings;	/* as they were at the first row (rule M12) */
@@ -171,10 +171,12 @@ typedef struct GpbScanRows
 	bool		reading;		/* the reader has begun with one of them */
 	bool		asked;			/* the list of this execution was asked for */
 	const char *unfiltered;		/* why the program cannot be used; NULL if it can */
-	GpbBatchCounters end_counters;	/* of finding them */
 	uint64		groups;			/* whose last keys were found, for EXPLAIN */
 	uint64		rechecked;		/* rows about which the program decided nothing, for EXPLAIN */
 } GpbScanRows;
+
+/* Prepare to find the last keys of groups. */
+extern void gpb_scan_begin_ends(GpbScanRows *scan);
 
 /*
  * Find the last key of each group in n ranges, which are in this form.  Returns false, and notes

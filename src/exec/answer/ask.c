@@ -522,6 +522,10 @@ gpb_ask_counters(const GpbAsk *ask, GpbBatchCounters *counters)
 	bool		first = counters->runs == 0;
 	int			i;
 
+	if (first)
+		counters->engine = "none";
+	if (ask == NULL)
+		return;
 	gpb_batch_counters_add(counters, &ask->past);
 	for (i = 0; i < ask->ntargets; i++)
 	{

@@ -171,8 +171,9 @@ extern void gpb_group_final(const GpbAsk *ask, Datum *values, bool *isnull);
 /* ---- EXPLAIN ---- */
 
 /*
- * What all batches counted, which is added to *counters; all zeros, it has the name of the engine
- * afterwards, "none" if there was no batch.
+ * What all batches counted is added to *counters; where these are all zeros, they get the name of
+ * the engine of the last question too, "none" if there was no batch.  ask is NULL where the node
+ * began for EXPLAIN alone, as an ordinary plan that is shown does.
  */
 extern void gpb_ask_counters(const GpbAsk *ask, GpbBatchCounters *counters);
 

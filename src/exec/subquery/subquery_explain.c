@@ -34,7 +34,8 @@ explain_range(GpbSubqueryScan *state, int range, List *ancestors, ExplainState *
 	gpb_explain_row_range(&state->plan.ranges[range], state->plan.values[range],
 						  &state->node.css, ancestors, es);
 	if (es->analyze)
-		gpb_ask_explain(state->ranges[range].ask, GPB_LABEL_RANGES, es);
+		gpb_ask_explain(state->ranges == NULL ? NULL : state->ranges[range].ask, GPB_LABEL_RANGES,
+						es);
 	ExplainCloseGroup("Range", NULL, true, es);
 }
 

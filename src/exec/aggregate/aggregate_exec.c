@@ -246,13 +246,25 @@ answer(GpbAggregateScan *scan)
 
 /* ---- the node ---- */
 
-/* Make the next row of the answer that HAVING admits, in the scan tuple; false if there is none. */
-static bool
-next_row(GpbAggregateScan *scan)
+static TupleTableSlot *
+exec_aggregate(CustomScanState *css)
 {
-	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	GpbAggregateScan *scan = (GpbAggregateScan *) css;
+	ExprContext *econtext = css->ss.ps.ps_ExprContext;
+	TupleTableSlot *row = NULL;
 
-	for (;;)
+	if (!scan->node.answered)
+	{
+		ResetExprContext(econtext);
+		answer(scan);
+		scan->node.answered = true;
+		gpb_aggregate_first_row(scan);
+	}
+	if (scan->node.gave_up != NULL)
+		return gpb_ordinary_row(&scan->node);
+	if (scan->rows != NULL)
+		return gpb_aggregate_next_of_rows(scan);
+	while (row == NULL)
 	{
 		MemoryContext caller;
 		bool		found;
@@ -263,35 +275,10 @@ next_row(GpbAggregateScan *scan)
 		found = gpb_aggregate_next_row(scan);
 		MemoryContextSwitchTo(caller);
 		if (!found)
-			return false;
-		econtext->ecxt_scantuple = scan->node.css.ss.ss_ScanTupleSlot;
-		if (ExecQual(scan->having, econtext))
-			return true;
-		InstrCountFiltered1(&scan->node.css.ss.ps, 1);
+			return NULL;
+		row = gpb_node_result(&scan->node, scan->having);
 	}
-}
-
-static TupleTableSlot *
-exec_aggregate(CustomScanState *css)
-{
-	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-
-	if (!scan->node.answered)
-	{
-		ResetExprContext(css->ss.ps.ps_ExprContext);
-		answer(scan);
-		scan->node.answered = true;
-		gpb_aggregate_first_row(scan);
-	}
-	if (scan->node.gave_up != NULL)
-		return gpb_ordinary_row(&scan->node);
-	if (scan->rows != NULL)
-		return gpb_aggregate_next_of_rows(scan);
-	if (!next_row(scan))
-		return NULL;
-	if (css->ss.ps.ps_ProjInfo == NULL)
-		return css->ss.ss_ScanTupleSlot;
-	return ExecProject(css->ss.ps.ps_ProjInfo);
+	return row;
 }
 
 /* The answer stays good unless a parameter has changed. */

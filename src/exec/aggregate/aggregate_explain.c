@@ -11,29 +11,12 @@
 #include "compat.h"
 
 #include "commands/explain.h"
-#include "utils/ruleutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/answer/ordinary.h"
 #include "exec/shell/node_explain.h"
 #include "exec/where/column_skip.h"
 #include "exec/where/key_arms.h"
-
-/* The expressions as texts */
-static List *
-deparse_all(GpbAggregateScan *scan, List *expressions, List *ancestors, ExplainState *es)
-{
-	CustomScan *plan = castNode(CustomScan, scan->node.css.ss.ps.plan);
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
-	List	   *texts = NIL;
-	ListCell   *lc;
-
-	foreach(lc, expressions)
-		texts = lappend(texts, deparse_expression(lfirst(lc), context,
-												  GPB_EXPLAINED_TABLES(es) > 1 || es->verbose,
-												  true));
-	return texts;
-}
 
 /* The group expressions of a set */
 static List *
@@ -57,7 +40,7 @@ set_expressions(const GpbAggregateScan *scan, uint32 set)
 static void
 explain_set(GpbAggregateScan *scan, uint32 set, List *ancestors, ExplainState *es)
 {
-	List	   *keys = deparse_all(scan, set_expressions(scan, set), ancestors, es);
+	List	   *keys = gpb_explained_list(&scan->node.css, set_expressions(scan, set), ancestors, es);
 
 	if (keys == NIL && es->format == EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyText(GPB_LABEL_GROUP_KEY, "()", es);
@@ -99,7 +82,8 @@ explain_values(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
 	for (i = 0; i < scan->plan.nvalues; i++)
 		values = lappend(values, linitial(scan->plan.values[i].value));
 	if (values != NIL)
-		ExplainPropertyList(GPB_LABEL_VALUES, deparse_all(scan, values, ancestors, es), es);
+		ExplainPropertyList(GPB_LABEL_VALUES,
+							gpb_explained_list(&scan->node.css, values, ancestors, es), es);
 }
 
 void

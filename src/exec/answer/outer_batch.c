@@ -28,8 +28,9 @@ gpb_outer_begin(GpbOuter *outer, GpbNode *node, int nranges, Size mark_width, Gp
 
 	outer->node = node;
 	outer->added = added;
-	outer->context = CurrentMemoryContext;
-	outer->copies = AllocSetContextCreate(CurrentMemoryContext, "gpubtree outer values",
+	outer->context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree outer rows",
+										   ALLOCSET_DEFAULT_SIZES);
+	outer->copies = AllocSetContextCreate(outer->context, "gpubtree outer values",
 										  ALLOCSET_DEFAULT_SIZES);
 	outer->child = gpb_child_rows_begin(node->child);
 	outer->limit = GPB_FIRST_BATCH;

@@ -45,7 +45,7 @@ typedef struct GpbOuter
 {
 	GpbNode    *node;
 	GpbOuterAdded added;		/* or NULL */
-	MemoryContext context;		/* the node's */
+	MemoryContext context;		/* of the rows and ranges of a batch */
 	MemoryContext copies;		/* values passed by reference */
 	Size		copied;			/* bytes of these */
 	GpbChildRows *child;

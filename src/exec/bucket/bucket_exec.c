@@ -298,8 +298,7 @@ static TupleTableSlot *
 exec_bucket_aggregate(CustomScanState *css)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
-	PlanState  *ps = &css->ss.ps;
-	ExprContext *econtext = ps->ps_ExprContext;
+	TupleTableSlot *row = NULL;
 
 	if (scan->last_rows)
 		return gpb_bucket_last_row(scan);
@@ -307,18 +306,15 @@ exec_bucket_aggregate(CustomScanState *css)
 		answer_buckets(scan);
 	if (scan->node.gave_up != NULL)
 		return gpb_ordinary_row(&scan->node);
-	for (;;)
+	while (row == NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(econtext);
+		ResetExprContext(css->ss.ps.ps_ExprContext);
 		if (!next_bucket_row(scan))
 			return scan->last_rows ? gpb_bucket_last_row(scan) : NULL;
-		econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
-		if (scan->having == NULL || ExecQual(scan->having, econtext))
-			break;
-		InstrCountFiltered1(ps, 1);
+		row = gpb_node_result(&scan->node, scan->having);
 	}
-	return ps->ps_ProjInfo == NULL ? css->ss.ss_ScanTupleSlot : ExecProject(ps->ps_ProjInfo);
+	return row;
 }
 
 /*

@@ -8,7 +8,6 @@
 #include "compat.h"
 
 #include "commands/explain.h"
-#include "utils/ruleutils.h"
 
 #include "exec/answer/ordinary.h"
 #include "exec/bucket/bucket_node.h"
@@ -19,20 +18,14 @@ static void
 explain_group_keys(GpbBucketScan *scan, List *ancestors, ExplainState *es)
 {
 	CustomScan *plan = castNode(CustomScan, scan->node.css.ss.ps.plan);
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
 	List	   *keys = NIL;
 	int			i;
 
 	for (i = 0; i <= scan->plan.ngroups; i++)
-	{
-		TargetEntry *group = list_nth_node(TargetEntry, plan->custom_scan_tlist,
-										   scan->plan.nitems + i);
-
-		keys = lappend(keys, deparse_expression((Node *) group->expr, context,
-												GPB_EXPLAINED_TABLES(es) > 1 || es->verbose,
-												true));
-	}
-	ExplainPropertyList(GPB_LABEL_GROUP_KEY, keys, es);
+		keys = lappend(keys, list_nth_node(TargetEntry, plan->custom_scan_tlist,
+										   scan->plan.nitems + i)->expr);
+	ExplainPropertyList(GPB_LABEL_GROUP_KEY,
+						gpb_explained_list(&scan->node.css, keys, ancestors, es), es);
 }
 
 void

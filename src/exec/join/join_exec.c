@@ -336,22 +336,6 @@ load_inner(GpbJoinScan *join)
 
 /* ---- the node ---- */
 
-/* The scan tuple as it comes out of the node; NULL if the plan's condition refuses it. */
-static TupleTableSlot *
-join_result(GpbJoinScan *join)
-{
-	PlanState  *ps = &join->node.css.ss.ps;
-
-	if (ps->qual != NULL && !ExecQual(ps->qual, ps->ps_ExprContext))
-	{
-		InstrCountFiltered1(ps, 1);
-		return NULL;
-	}
-	if (ps->ps_ProjInfo == NULL)
-		return join->node.css.ss.ss_ScanTupleSlot;
-	return ExecProject(ps->ps_ProjInfo);
-}
-
 /* The filters that the match at hand, an entry of the list, has not passed yet */
 static inline ExprState *
 filters_left(const GpbJoinScan *join)
@@ -398,7 +382,7 @@ join_match(GpbJoinScan *join)
 	((bool *) join->outer.marks)[join->row] = true;
 	if (join->plan.jointype == JOIN_ANTI)
 		return NULL;
-	return join_result(join);
+	return gpb_node_result(&join->node, join->node.css.ss.ps.qual);
 }
 
 /* Go on to the outer rows before "end" that come out alone, and then to another phase. */
@@ -431,7 +415,7 @@ next_row(GpbJoinScan *join)
 	join->outer.next = row + 1;
 	load_outer_row(join, row);
 	load_nulls(join);
-	return join_result(join);
+	return gpb_node_result(&join->node, join->node.css.ss.ps.qual);
 }
 
 /* Find the next match, and what comes before it; or, by counts, all matches of the batch. */

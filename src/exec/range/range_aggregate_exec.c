@@ -373,12 +373,7 @@ group_result(GpbRangeAggregateScan *scan)
 		return NULL;
 	}
 	compute_columns(scan, tuple);
-	if (ps->qual != NULL && !ExecQual(ps->qual, econtext))
-	{
-		InstrCountFiltered1(ps, 1);
-		return NULL;
-	}
-	return ps->ps_ProjInfo == NULL ? tuple : ExecProject(ps->ps_ProjInfo);
+	return gpb_node_result(&scan->node, ps->qual);
 }
 
 /* The next row as it is computed; NULL after the last one, or if the node has given up. */

@@ -11,7 +11,6 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/ruleutils.h"
 
 #include "exec/answer/ordinary.h"
 #include "exec/range/range_aggregate.h"
@@ -19,23 +18,19 @@
 
 /* Show the columns that make a group, as the outer plan has them. */
 static void
-explain_group(const GpbRangeAggregatePlan *plan, CustomScan *scan, List *ancestors,
+explain_group(const GpbRangeAggregatePlan *plan, CustomScanState *css, List *ancestors,
 			  ExplainState *es)
 {
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &scan->scan.plan, ancestors);
+	CustomScan *scan = castNode(CustomScan, css->ss.ps.plan);
 	List	   *columns = NIL;
 	int			i;
 
 	for (i = 0; i < plan->ngroup; i++)
-	{
-		TargetEntry *column = list_nth_node(TargetEntry, scan->custom_scan_tlist,
-											plan->group[i] - 1);
-
-		columns = lappend(columns, deparse_expression((Node *) column->expr, context, true,
-													  false));
-	}
+		columns = lappend(columns, list_nth_node(TargetEntry, scan->custom_scan_tlist,
+												 plan->group[i] - 1)->expr);
 	if (columns != NIL)
-		ExplainPropertyList(GPB_LABEL_GROUP_KEY, columns, es);
+		ExplainPropertyList(GPB_LABEL_GROUP_KEY, gpb_explained_list(css, columns, ancestors, es),
+							es);
 }
 
 /* ---- HAVING ---- */
@@ -107,7 +102,7 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 		explain_joined(scan, ancestors, es);
 		return;
 	}
-	explain_group(&scan->plan, castNode(CustomScan, css->ss.ps.plan), ancestors, es);
+	explain_group(&scan->plan, css, ancestors, es);
 	gpb_explain_row_range(&scan->plan.range, scan->plan.values, css, ancestors, es);
 	having = show_items_mutator((Node *) scan->plan.having, &scan->plan);
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, (List *) having, ancestors, es);

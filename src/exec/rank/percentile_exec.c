@@ -33,9 +33,22 @@ typedef struct GpbPercentileScan
 	ExprState **fractions;		/* of each percentile */
 	GpbOrderedColumn ordered;
 	GpbAsk	   *others;			/* for the other aggregates; NULL if there are none */
-	GpbBatchCounters counters;	/* of finding ranks, over all executions */
-	char		engine[128];	/* what counters.engine points to: batches are gone by then */
+	GpbRankFinder *finder;
 } GpbPercentileScan;
+
+/* Is it known before they are evaluated that only a few fractions are wanted? */
+static bool
+wants_few(const GpbPercentileScan *scan)
+{
+	int			i;
+
+	for (i = 0; i < scan->plan.npercentiles; i++)
+	{
+		if (scan->plan.percentiles[i].many)
+			return false;
+	}
+	return scan->plan.npercentiles <= GPB_RANK_FEW;
+}
 
 static void
 begin_percentile(CustomScanState *css, EState *estate, int eflags)
@@ -44,7 +57,6 @@ begin_percentile(CustomScanState *css, EState *estate, int eflags)
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 	ListCell   *lc;
 
-	scan->counters.engine = "none";
 	gpb_percentile_get(plan, &scan->plan);
 	foreach(lc, plan->custom_scan_tlist)
 	{
@@ -56,6 +68,10 @@ begin_percentile(CustomScanState *css, EState *estate, int eflags)
 	if (!gpb_open_scanned(&scan->node, scan->plan.index, eflags))
 		return;
 
+	scan->finder = gpb_rank_begin(&scan->node,
+								  gpb_key_behind_column(gpb_layout(scan->node.index),
+														scan->plan.column),
+								  false, wants_few(scan));
 	if (scan->plan.nitems > 0)
 		scan->others = gpb_ask_begin(&css->ss.ps, &(GpbAskWant) {
 			GPB_ASK_NODE(&scan->node), .nitems = scan->plan.nitems, .items = scan->plan.items
@@ -228,20 +244,6 @@ want_percentiles(GpbPercentileScan *scan, GpbWantedRanks *ranks)
 	return forms;
 }
 
-/* Is it known before they are evaluated that only a few fractions are wanted? */
-static bool
-wants_few(const GpbPercentileScan *scan)
-{
-	int			i;
-
-	for (i = 0; i < scan->plan.npercentiles; i++)
-	{
-		if (scan->plan.percentiles[i].many)
-			return false;
-	}
-	return scan->plan.npercentiles <= GPB_RANK_FEW;
-}
-
 /*
  * Put the percentiles over a range of keys, which is NULL if no key satisfies the conditions, into
  * the arrays.  Returns the number of rows.
@@ -253,22 +255,16 @@ answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *valu
 	GpbLayout	layout = *gpb_layout(scan->node.index);
 	GpbWantedRanks ranks = {.descending = gpb_key_column_descends(&layout, scan->plan.column)};
 	GpbPercentileForm *forms;
-	GpbRankFinder *finder;
-	GpbBatchCounters counters;
 	const GpbKey *next;
 	int			i;
 
-	finder = gpb_rank_begin(scan->node.heap, scan->node.index,
-							scan->node.css.ss.ps.state->es_snapshot,
-							gpb_key_behind_column(&layout, scan->plan.column), false,
-							wants_few(scan));
 	if (keys != NULL)
 	{
-		gpb_rank_set_range(finder, *keys);
-		ranks.total = gpb_rank_total(finder);
+		gpb_rank_set_range(scan->finder, *keys);
+		ranks.total = gpb_rank_total(scan->finder);
 	}
 	forms = want_percentiles(scan, &ranks);
-	find_wanted(&ranks, finder);
+	find_wanted(&ranks, scan->finder);
 	next = ranks.keys;
 	for (i = 0; i < scan->plan.npercentiles; i++)
 	{
@@ -277,12 +273,6 @@ answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *valu
 			values[i] = percentile_value(&layout, scan->plan.column, &scan->plan.percentiles[i],
 										 &forms[i], &next);
 	}
-	gpb_rank_counters(finder, &counters);
-	gpb_batch_counters_add(&scan->counters, &counters);
-	if (scan->counters.engine != scan->engine)
-		strlcpy(scan->engine, scan->counters.engine, sizeof(scan->engine));
-	scan->counters.engine = scan->engine;
-	gpb_rank_end(finder);
 	return ranks.total;
 }
 
@@ -351,6 +341,8 @@ end_percentile(CustomScanState *css)
 {
 	GpbPercentileScan *scan = (GpbPercentileScan *) css;
 
+	if (scan->finder != NULL)
+		gpb_rank_end(scan->finder);
 	gpb_ask_end(scan->others);
 	gpb_close_node(&scan->node);
 }
@@ -359,14 +351,14 @@ static void
 explain_percentile(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbPercentileScan *scan = (GpbPercentileScan *) css;
-	GpbBatchCounters counters = scan->counters;
+	GpbBatchCounters counters = {0};
 
 	gpb_explain_index(scan->plan.index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.conditions, ancestors, es);
 	if (!es->analyze)
 		return;
-	if (scan->others != NULL)
-		gpb_ask_counters(scan->others, &counters);
+	gpb_rank_counters(scan->finder, &counters);
+	gpb_ask_counters(scan->others, &counters);
 	gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
 }
 

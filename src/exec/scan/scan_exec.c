@@ -430,11 +430,8 @@ exec_scan(CustomScanState *css)
 		ResetExprContext(econtext);
 		if (!next_row(scan, &entry))
 			return NULL;
-		if (!row_passes(scan, entry))
-			continue;
-		if (css->ss.ps.ps_ProjInfo == NULL)
-			return css->ss.ss_ScanTupleSlot;
-		return ExecProject(css->ss.ps.ps_ProjInfo);
+		if (row_passes(scan, entry))
+			return gpb_node_result(&scan->node, NULL);
 	}
 }
 

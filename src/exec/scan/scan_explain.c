@@ -52,23 +52,6 @@ explain_first(const GpbScanRows *scan, List *ancestors, ExplainState *es)
 								 program->nulls_first ? "FIRST" : "LAST"), es);
 }
 
-/* Show whose last keys are looked for. */
-static void
-explain_groups(const GpbScanRows *scan, List *ancestors, ExplainState *es)
-{
-	Plan	   *plan = scan->node.css.ss.ps.plan;
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
-	List	   *groups = NIL;
-	ListCell   *lc;
-
-	foreach(lc, scan->plan.groups)
-		groups = lappend(groups, deparse_expression(lfirst(lc), context,
-													GPB_EXPLAINED_TABLES(es) > 1 || es->verbose,
-													true));
-	if (groups != NIL)
-		ExplainPropertyList(GPB_LABEL_LAST, groups, es);
-}
-
 /* Show which rows of which groups a walk looks for. */
 static void
 explain_walk(const GpbScanRows *scan, ExplainState *es)
@@ -112,7 +95,9 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	gpb_explain_skip(css, plan->skips, scan->conditions, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_FILTER, css, plan->filters, ancestors, es);
 	explain_first(scan, ancestors, es);
-	explain_groups(scan, ancestors, es);
+	if (plan->groups != NIL)
+		ExplainPropertyList(GPB_LABEL_LAST, gpb_explained_list(css, plan->groups, ancestors, es),
+							es);
 	if (plan->has_each)
 		ExplainPropertyText(GPB_LABEL_ROWS, "One of Each Key", es);
 	if (gpb_scan_walks(plan))

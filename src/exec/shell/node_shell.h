@@ -14,6 +14,7 @@
 #define GPB_NODE_SHELL_H
 
 #include "postgres.h"
+#include "executor/executor.h"
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
@@ -147,6 +148,24 @@ extern void gpb_rescan_child(GpbNode *node);
  * transaction.
  */
 extern void gpb_close_node(GpbNode *node);
+
+/*
+ * The row in the scan tuple as it comes out of the node; NULL if the condition refuses it, which
+ * may be NULL itself.
+ */
+static inline TupleTableSlot *
+gpb_node_result(GpbNode *node, ExprState *condition)
+{
+	PlanState  *ps = &node->css.ss.ps;
+
+	ps->ps_ExprContext->ecxt_scantuple = node->css.ss.ss_ScanTupleSlot;
+	if (condition != NULL && !ExecQual(condition, ps->ps_ExprContext))
+	{
+		InstrCountFiltered1(ps, 1);
+		return NULL;
+	}
+	return ps->ps_ProjInfo == NULL ? node->css.ss.ss_ScanTupleSlot : ExecProject(ps->ps_ProjInfo);
+}
 
 /* ---- nodes that return one row ---- */
 

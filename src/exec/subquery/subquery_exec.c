@@ -331,12 +331,7 @@ row_result(GpbSubqueryScan *scan, uint32 row)
 	else
 		run_subplans(scan, tuple, econtext);
 	MemoryContextSwitchTo(caller);
-	if (ps->qual != NULL && !ExecQual(ps->qual, econtext))
-	{
-		InstrCountFiltered1(ps, 1);
-		return NULL;
-	}
-	return ps->ps_ProjInfo == NULL ? tuple : ExecProject(ps->ps_ProjInfo);
+	return gpb_node_result(&scan->node, ps->qual);
 }
 
 static TupleTableSlot *

@@ -14,10 +14,6 @@
  * list has to fit into memory, and a key with many entries takes no more to bring back than one
  * with a single entry.
  *
- * In the outer order a list must be complete before its first entry can be used; if memory does
- * not hold it, half of the keys are asked for instead.  The list of a single key needs no sorting
- * and may come in parts.
- *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
@@ -54,6 +50,8 @@ begin_outer(GpbJoinScan *join)
 	want.memory = gpb_rows_memory();
 	join->ask = gpb_ask_begin(&join->node.css.ss.ps, &want);
 	gpb_ask_set_program(join->ask, &list, want.form);
+	if (!plan->counts)
+		join->list = gpb_list_begin(&join->node, join->ask, want.heap_rows, plan->in_order);
 }
 
 static void
@@ -71,7 +69,6 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 	if (!gpb_open_joined(&join->node, plan->index, eflags))
 		return;
 
-	join->context = CurrentMemoryContext;
 	join->layout = *gpb_layout(join->node.index);
 	if (gpb_layout_has_dictionary(&join->layout))
 		join->dictionary = gpb_dictionary(join->node.index);
@@ -80,7 +77,6 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 	join->wants_rows = plan->counts || plan->jointype == JOIN_LEFT || plan->jointype == JOIN_ANTI;
 	join->wants_matched = plan->jointype == JOIN_SEMI;
 	begin_outer(join);
-	join->window = PG_UINT32_MAX;
 	join->loaded_row = -1;
 }
 
@@ -121,20 +117,6 @@ load_nulls(GpbJoinScan *join)
 	memset(tuple->tts_isnull + join->plan.nouter, true, join->plan.ninner * sizeof(bool));
 }
 
-/* Read the next batch of outer rows, each with its range if it has one; false if there are none. */
-static bool
-read_outer_rows(GpbJoinScan *join)
-{
-	join->loaded_row = -1;
-	join->first = join->end = 0;
-	if (!gpb_outer_read(&join->outer, PG_UINT64_MAX))
-		return false;
-	memset(join->outer.marks, 0, join->outer.n * sizeof(bool));
-	return true;
-}
-
-/* ---- matches of a batch ---- */
-
 /*
  * Set the program of the list, if there is one, for this execution.  The scan tuple has an outer
  * row meanwhile: setrefs.c may have found parts of the constants among its columns.  Where the
@@ -154,24 +136,6 @@ require_bound(GpbJoinScan *join)
 	join->bound = true;
 }
 
-/* Ask for the entries of ranges [first, end). */
-static void
-ask(GpbJoinScan *join)
-{
-	const GpbOuterRanges *ranges = &join->outer.ranges[0];
-	MemoryContext caller;
-
-	require_bound(join);
-	gpb_ask_list(join->ask, ranges->ranges + join->first * ranges->width, join->end - join->first);
-	if (join->plan.index_only || join->visit != NULL)
-		return;
-	caller = MemoryContextSwitchTo(join->context);
-	join->visit = gpb_visit_begin(join->node.heap, join->node.index,
-								  join->node.css.ss.ps.state->es_snapshot,
-								  gpb_entry_record_width(&join->layout), NULL, NULL);
-	MemoryContextSwitchTo(caller);
-}
-
 /* Mark the outer rows at hand that have a match, by counts of the entries of their ranges. */
 static void
 count_matches(GpbJoinScan *join)
@@ -184,69 +148,31 @@ count_matches(GpbJoinScan *join)
 		matched[ranges->row[i]] = gpb_ask_answer(join->ask, i)[0] > 0;
 }
 
-static int
-compare_numbers(const void *a, const void *b)
-{
-	uint32		i = ((const GpbRangeEntry *) a)->number;
-	uint32		j = ((const GpbRangeEntry *) b)->number;
-
-	return i < j ? -1 : i > j;
-}
-
 /*
- * Get the next part of the list, which may be the first of a new window of keys.  Returns false if
- * there are no more.
+ * Read the next batch of outer rows, each with its range if it has one, and ask for what the ranges
+ * have; false if there are no rows.
  */
 static bool
-next_part(GpbJoinScan *join)
+read_outer_rows(GpbJoinScan *join)
 {
-	int			width = gpb_entry_record_width(&join->layout);
-	uint32		nranges = join->outer.ranges[0].n;
+	const GpbOuterRanges *ranges = &join->outer.ranges[0];
 
-	for (;;)
+	join->loaded_row = -1;
+	if (!gpb_outer_read(&join->outer, PG_UINT64_MAX))
+		return false;
+	memset(join->outer.marks, 0, join->outer.n * sizeof(bool));
+	if (join->plan.counts)
+		count_matches(join);
+	else
 	{
-		join->records = NULL;
-		if (join->first < join->end)
-		{
-			join->records = gpb_ask_matches(join->ask, &join->nrecords);
-			join->next = 0;
-		}
-		if (join->records == NULL)
-		{
-			/* the window is done; the next one */
-			join->first = join->end;
-			if (join->first == nranges)
-				return false;
-			join->end += Min(join->window, nranges - join->first);
-			ask(join);
-			continue;
-		}
-		if (!join->plan.in_order || join->end - join->first == 1)
-			return true;
-		if (gpb_ask_at_end(join->ask))
-		{
-			/* the list had half of the batch's memory */
-			if (join->nrecords * width < gpb_rows_memory() / 4 && join->window <= PG_UINT32_MAX / 2)
-				join->window *= 2;
-			pg_qsort(join->records, join->nrecords, width, compare_numbers);
-			return true;
-		}
-		/*
-		 * too many for the memory: ask for half of the keys, until they turn out to have few
-		 * matches
-		 */
-		join->window = (join->end - join->first) / 2;
-		join->end = join->first + join->window;
-		join->redone++;
-		ask(join);
+		if (ranges->n > 0)
+			require_bound(join);
+		gpb_list_start(join->list, ranges->ranges, ranges->width, ranges->n);
 	}
+	return true;
 }
 
-static inline uint32
-record_row(const GpbJoinScan *join, const GpbRangeEntry *record)
-{
-	return join->outer.ranges[0].row[join->first + record->number];
-}
+/* ---- matches of a batch ---- */
 
 /* Is the outer row done with, so that no further match of it matters? */
 static inline bool
@@ -256,50 +182,28 @@ row_decided(const GpbJoinScan *join, uint32 row)
 		((bool *) join->outer.marks)[row];
 }
 
+/* GpbListSkip */
 static bool
-record_decided(void *arg, const GpbRangeEntry *record)
+range_decided(void *arg, uint32 range)
 {
-	GpbJoinScan *join = (GpbJoinScan *) arg;
+	GpbJoinScan *join = arg;
 
-	return row_decided(join, record_row(join, record));
+	return row_decided(join, join->outer.ranges[0].row[range]);
 }
 
-/* The next entry of the list whose inner row is there; false at the list's end. */
+/* Go to the next match; false after the batch's last one. */
 static bool
-next_record(GpbJoinScan *join)
+next_match(GpbJoinScan *join)
 {
-	int			width = gpb_entry_record_width(&join->layout);
+	uint32		range;
 
-	for (;;)
-	{
-		if (join->visiting)
-		{
-			join->record = gpb_visit_next(join->visit, record_decided, join,
-										  &join->inner_slot);
-			if (join->record != NULL)
-				return true;
-			join->visiting = false;
-		}
-		if (join->records == NULL || join->next == join->nrecords)
-		{
-			if (!next_part(join))
-				return false;
-		}
-		if (join->plan.index_only)
-		{
-			join->record = gpb_entry_at(join->records, join->next++, width);
-			return true;
-		}
-		else
-		{
-			int			n = Min(join->nrecords - join->next, GPB_HEAP_BATCH);
-
-			gpb_visit_start(join->visit, gpb_entry_at(join->records, join->next, width), n,
-							join->plan.in_order);
-			join->next += n;
-			join->visiting = true;
-		}
-	}
+	if (join->plan.counts)
+		return false;
+	join->record = gpb_list_next(join->list, range_decided, join, &range, &join->inner_slot);
+	if (join->record == NULL)
+		return false;
+	join->row = join->outer.ranges[0].row[range];
+	return true;
 }
 
 /* Put the inner columns of the match at hand into the scan tuple. */
@@ -418,25 +322,16 @@ next_row(GpbJoinScan *join)
 	return gpb_node_result(&join->node, join->node.css.ss.ps.qual);
 }
 
-/* Find the next match, and what comes before it; or, by counts, all matches of the batch. */
+/* Find the next match, and what comes before it. */
 static void
 join_next(GpbJoinScan *join)
 {
-	if (join->plan.counts)
-	{
-		count_matches(join);
+	if (!next_match(join))
 		join_rows(join, join->outer.n, GPB_JOIN_LOAD);
-	}
-	else if (!next_record(join))
-		join_rows(join, join->outer.n, GPB_JOIN_LOAD);
+	else if (join->plan.in_order)
+		join_rows(join, join->row, GPB_JOIN_MATCH);
 	else
-	{
-		join->row = record_row(join, join->record);
-		if (join->plan.in_order)
-			join_rows(join, join->row, GPB_JOIN_MATCH);
-		else
-			join->phase = GPB_JOIN_MATCH;
-	}
+		join->phase = GPB_JOIN_MATCH;
 }
 
 static TupleTableSlot *
@@ -481,11 +376,8 @@ rescan_join(CustomScanState *css)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
 
-	if (join->visit != NULL)
-		gpb_visit_stop(join->visit);
-	join->visiting = false;
-	join->records = NULL;
-	join->first = join->end = 0;
+	if (join->list != NULL)
+		gpb_list_stop(join->list);
 	join->phase = GPB_JOIN_LOAD;
 	/* the program's constants may be others */
 	if (css->ss.ps.chgParam != NULL)
@@ -499,8 +391,10 @@ end_join(CustomScanState *css)
 	GpbJoinScan *join = (GpbJoinScan *) css;
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	gpb_visit_end(join->visit);
-	gpb_ask_end(join->ask);
+	if (join->list != NULL)
+		gpb_list_end(join->list);
+	else
+		gpb_ask_end(join->ask);
 	gpb_close_node(&join->node);
 }
 

@@ -62,8 +62,8 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		return;
 
 	gpb_ask_counters(join->ask, &counters);
-	gpb_explain_counters(GPB_LABEL_KEYS, &counters,
-						 join->visit != NULL ? gpb_visit_count(join->visit) : 0, es);
-	if (es->format != EXPLAIN_FORMAT_TEXT || join->redone > 0)
-		ExplainPropertyInteger(GPB_LABEL_BATCHES_HALVED, NULL, (int64) join->redone, es);
+	gpb_explain_counters(GPB_LABEL_KEYS, &counters, gpb_list_visits(join->list), es);
+	if (es->format != EXPLAIN_FORMAT_TEXT || gpb_list_halved(join->list) > 0)
+		ExplainPropertyInteger(GPB_LABEL_BATCHES_HALVED, NULL,
+							   (int64) gpb_list_halved(join->list), es);
 }

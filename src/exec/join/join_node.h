@@ -14,8 +14,7 @@
 #include "executor/tuptable.h"
 #include "nodes/pathnodes.h"
 
-#include "engine/heap_visit.h"
-#include "exec/answer/ask.h"
+#include "exec/answer/list_rows.h"
 #include "exec/answer/outer_batch.h"
 #include "exec/compile/program_build.h"
 #include "exec/price/outer_cost.h"
@@ -165,7 +164,6 @@ typedef struct GpbJoinScan
 {
 	GpbNode		node;
 	GpbJoinPlan plan;
-	MemoryContext context;		/* the node's */
 	ExprState  *match_qual;
 	ExprState  *inner_qual;		/* all filters */
 	ExprState  *rest_qual;		/* those that are left where the list has the program */
@@ -183,16 +181,8 @@ typedef struct GpbJoinScan
 	 */
 	GpbOuter	outer;
 
-	/* ranges [first, end) have been asked for; window: how many at a time */
-	uint32		first;
-	uint32		end;
-	uint32		window;
 	GpbAsk	   *ask;
-	GpbHeapVisit *visit;		/* NULL: the index has all inner columns, or before the first list */
-	GpbRangeEntry *records;		/* part of the list, NULL if none */
-	uint64		nrecords;
-	uint64		next;			/* next record, or next to be visited */
-	bool		visiting;
+	GpbListRows *list;			/* of what is asked; NULL if matches are counted */
 
 	/* the match at hand, and rows that come out alone */
 	GpbJoinPhase phase;
@@ -206,7 +196,6 @@ typedef struct GpbJoinScan
 	/* for EXPLAIN */
 	uint64		inner_removed;
 	uint64		match_removed;
-	uint64		redone;			/* windows that were halved since their list was too long */
 } GpbJoinScan;
 
 extern void gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es);

@@ -83,7 +83,10 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 		contain_mutable_functions((Node *) css->ss.ps.plan->qual);
 	if (!plan->index_only)
 		begin_table_columns(scan);
-	scan->list = gpb_list_begin(&scan->node, !plan->index_only);
+	scan->ask = gpb_ask_begin(&css->ss.ps, &(GpbAskWant) {
+		GPB_ASK_NODE(&scan->node), .heap_rows = !plan->index_only, .early = true
+	});
+	scan->list = gpb_list_begin(&scan->node, scan->ask, !plan->index_only, false);
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan",
 											ALLOCSET_DEFAULT_SIZES);
 }
@@ -149,9 +152,13 @@ ask_for(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uint32 n)
 	bind_program(scan, &program);
 	if (scan->plan.has_ends && scan->unfiltered == NULL &&
 		gpb_scan_find_ends(scan, form, ranges, n, &keys, &nkeys))
-		gpb_list_ask(scan->list, &program, GPB_RANGE_BOUNDS, keys, nkeys);
-	else
-		gpb_list_ask(scan->list, &program, form, ranges, n);
+	{
+		form = GPB_RANGE_BOUNDS;
+		ranges = keys;
+		n = nkeys;
+	}
+	gpb_ask_set_program(scan->ask, &program, form);
+	gpb_list_start(scan->list, ranges, 0, n);
 }
 
 /* Begin with one row of each key of n ranges. */
@@ -389,6 +396,7 @@ static bool
 next_row(GpbScanRows *scan, const GpbRangeEntry **entry)
 {
 	TupleTableSlot *row = NULL;
+	uint32		range;
 
 	/* before the row that its values may point to goes */
 	ExecClearTuple(scan->node.css.ss.ss_ScanTupleSlot);
@@ -402,7 +410,7 @@ next_row(GpbScanRows *scan, const GpbRangeEntry **entry)
 	else if (scan->plan.has_each)
 		row = gpb_scan_keys_next(scan->keys);
 	else
-		*entry = gpb_list_next(scan->list, &row);
+		*entry = gpb_list_next(scan->list, NULL, NULL, &range, &row);
 	if (*entry == NULL && row == NULL)
 		return false;
 	load_row(scan, *entry, row);

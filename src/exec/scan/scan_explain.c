@@ -86,7 +86,6 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	GpbScanRows *scan = (GpbScanRows *) css;
 	const GpbScanPlan *plan = &scan->plan;
 	GpbBatchCounters counters = {0};
-	uint64		visits = 0;
 
 	gpb_explain_index(plan->index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
@@ -119,14 +118,13 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 		explain_read(scan, es);
 		return;
 	}
-	if (scan->list != NULL)
-		gpb_list_counters(scan->list, &counters, &visits);
+	gpb_ask_counters(scan->ask, &counters);
 	if (scan->groups > 0)
 		gpb_ask_counters(scan->ends, &counters);
 	gpb_explain_counters(plan->arrays != NIL && scan->conditions == NULL ? GPB_LABEL_KEYS :
 						 plan->arms != NIL || plan->arrays != NIL || plan->skips != NIL ?
 						 GPB_LABEL_RANGES : NULL,
-						 &counters, visits, es);
+						 &counters, gpb_list_visits(scan->list), es);
 	if (es->format != EXPLAIN_FORMAT_TEXT || scan->rechecked > 0)
 		ExplainPropertyInteger(GPB_LABEL_RECHECKED, NULL, (int64) scan->rechecked, es);
 	if (plan->has_ends)

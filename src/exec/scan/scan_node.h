@@ -162,7 +162,8 @@ typedef struct GpbScanRows
 	bool		settings_matter;	/* may plan.all or the node's qual depend on them? */
 	AttrNumber	last_column;	/* the last column of the table that is needed by itself */
 	ExprState  *whole_row;		/* the row as a value; NULL if that is not needed */
-	GpbListRows *list;
+	GpbAsk	   *ask;
+	GpbListRows *list;			/* of what is asked */
 	GpbEachKey *keys;			/* NULL unless plan.has_each, and before the first row */
 	GpbGroupWalk *walk;			/* NULL unless plan.walk is one, and before the first row */
 	GpbRangeReader *reader;		/* of the walk, or if plan.direction is one; else NULL */

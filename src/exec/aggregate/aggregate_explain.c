@@ -40,7 +40,8 @@ set_expressions(const GpbAggregateScan *scan, uint32 set)
 static void
 explain_set(GpbAggregateScan *scan, uint32 set, List *ancestors, ExplainState *es)
 {
-	List	   *keys = gpb_explained_list(&scan->node.css, set_expressions(scan, set), ancestors, es);
+	List	   *keys = gpb_explained_list(&scan->node.css, set_expressions(scan, set), ancestors,
+										  es);
 
 	if (keys == NIL && es->format == EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyText(GPB_LABEL_GROUP_KEY, "()", es);

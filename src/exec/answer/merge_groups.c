@@ -170,7 +170,8 @@ gpb_merge_groups(GpbAsk *ask, const GpbProgram *program, uint32 kept, uint32 flo
 	*list = from;
 	floats &= kept;
 	if (ask == NULL ||
-		(gpb_ask_targets(ask) == 1 && kept == ((uint32) 1 << nslots) - 1 && !any_has_equals(list, nslots, floats)))
+		(gpb_ask_targets(ask) == 1 && kept == ((uint32) 1 << nslots) - 1 &&
+		 !any_has_equals(list, nslots, floats)))
 		return;
 	list->table = make_table(program, gpb_ask_format(ask));
 	/* where each group went is needed again only if floats are restored */

@@ -28,9 +28,10 @@ gpb_outer_begin(GpbOuter *outer, GpbNode *node, int nranges, Size mark_width, Gp
 
 	outer->node = node;
 	outer->added = added;
-	outer->context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree outer rows",
-										   ALLOCSET_DEFAULT_SIZES);
-	outer->copies = AllocSetContextCreate(outer->context, "gpubtree outer values",
+	outer->context = CurrentMemoryContext;
+	outer->cells = AllocSetContextCreate(CurrentMemoryContext, "gpubtree outer rows",
+										 ALLOCSET_DEFAULT_SIZES);
+	outer->copies = AllocSetContextCreate(outer->cells, "gpubtree outer values",
 										  ALLOCSET_DEFAULT_SIZES);
 	outer->child = gpb_child_rows_begin(node->child);
 	outer->limit = GPB_FIRST_BATCH;
@@ -121,8 +122,8 @@ reserve(GpbOuter *outer, uint32 n)
 	if (n <= outer->capacity)
 		return;
 	gpb_outer_release(outer);
-	outer->values = gpb_alloc_array(outer->context, cells * sizeof(Datum));
-	outer->isnull = gpb_alloc_array(outer->context, cells * sizeof(bool));
+	outer->values = gpb_alloc_array(outer->cells, cells * sizeof(Datum));
+	outer->isnull = gpb_alloc_array(outer->cells, cells * sizeof(bool));
 	outer->marks = gpb_alloc_array(outer->context, n * Max(outer->mark_width, 1));
 	for (i = 0; i < outer->nranges; i++)
 	{

@@ -45,7 +45,8 @@ typedef struct GpbOuter
 {
 	GpbNode    *node;
 	GpbOuterAdded added;		/* or NULL */
-	MemoryContext context;		/* of the rows and ranges of a batch */
+	MemoryContext context;		/* the node's, of marks and ranges */
+	MemoryContext cells;		/* the columns of rows */
 	MemoryContext copies;		/* values passed by reference */
 	Size		copied;			/* bytes of these */
 	GpbChildRows *child;

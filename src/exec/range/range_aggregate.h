@@ -52,10 +52,10 @@ typedef struct GpbRangeAggregatePlan
 	List	   *having;			/* the subquery's HAVING, over outer columns and items; it is tested
 								 * before columns are computed */
 
-	bool		joined;			/* GpubtreeJoinAggregate: one group of all outer rows, of which nothing
-								 * is kept but their ranges, and without outer columns.  The scan
-								 * tuple has also, never filled, the key columns; the program has an
-								 * answer, once it is bound. */
+	bool		joined;			/* GpubtreeJoinAggregate: one group of all outer rows, of which
+								 * nothing is kept but their ranges, and without outer columns.  The
+								 * scan tuple has also, never filled, the key columns; the program
+								 * has an answer, once it is bound. */
 	List	   *clauses;		/* if so: the conditions as OpExprs, for EXPLAIN */
 } GpbRangeAggregatePlan;
 
@@ -149,12 +149,12 @@ extern void gpb_range_groups_begin(GpbRangeAggregateScan *scan);
 extern void gpb_range_groups_reset(GpbRangeAggregateScan *scan);
 
 /*
- * Is one total wanted over all ranges, which are points, and no answer to each?  The ask's group has
- * it.
+ * Is one total wanted over all ranges, which are points, and no answer to each?  The ask's group
+ * has it.
  */
 extern bool gpb_range_is_total(const GpbRangeAggregateScan *scan);
 
-/* GpbOuterAdded: let the row's mark be where the answer of its group is added up; it stays there. */
+/* GpbOuterAdded: let the row's mark be where its group's answer is added up; that stays there. */
 extern void gpb_range_find_group(GpbNode *node, TupleTableSlot *slot, uint32 row);
 
 /* Add what each row of the batch has, whose ranges were answered, to the answer of its group. */

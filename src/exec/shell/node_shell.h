@@ -77,12 +77,12 @@ typedef struct GpbNode
 {
 	CustomScanState css;
 	PlanState  *child;			/* the plan that the node runs, or NULL */
-	Plan	   *ordinary_plan;	/* for when a program has no answer, or NULL; this and what follows is
-								 * of answer/ordinary.h */
+	Plan	   *ordinary_plan;	/* for when a program has no answer, or NULL; this and what follows
+								 * is of answer/ordinary.h */
 	PlanState  *ordinary;		/* that plan, once it has begun */
 	int			ordinary_flags; /* to begin it with */
-	const char *gave_up;		/* why that, or another way, returns the rows of this execution; NULL if
-								 * the node does */
+	const char *gave_up;		/* why that, or another way, returns the rows of this execution;
+								 * NULL if the node does */
 	Relation	heap;
 	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
 	bool		opened_heap;	/* the table was opened here, not by the executor */

@@ -488,10 +488,10 @@ gpb_group_count(GpbAsk *ask, int64 n, bool keys)
 		sum[format->column[0].count] += n;
 }
 
-int64
-gpb_group_entries(const GpbAsk *ask)
+const int64 *
+gpb_group_answer(const GpbAsk *ask)
 {
-	return ask->group[0];
+	return ask->group;
 }
 
 void

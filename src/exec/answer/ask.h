@@ -159,8 +159,8 @@ extern void gpb_group_add(GpbAsk *ask, const int64 *answer);
 /* Add n entries of which nothing but their number is known, or also that keys are not NULL. */
 extern void gpb_group_count(GpbAsk *ask, int64 n, bool keys);
 
-/* Entries of the group */
-extern int64 gpb_group_entries(const GpbAsk *ask);
+/* The answer over the group; its first word is the number of entries. */
+extern const int64 *gpb_group_answer(const GpbAsk *ask);
 
 /*
  * The aggregates' values over the group.  values and isnull are of the items' number; what is not

@@ -84,6 +84,7 @@ typedef struct GpbRegrouped
 {
 	int			n;
 	const GpbGroup *group[GPB_REGROUPED_TOGETHER];
+	uint32		numbers[GPB_REGROUPED_TOGETHER];
 	int64		words[GPB_MAX_GROUP_SLOTS][GPB_REGROUPED_TOGETHER];
 	uint8		nulls[GPB_MAX_GROUP_SLOTS][GPB_REGROUPED_TOGETHER];
 } GpbRegrouped;
@@ -103,6 +104,7 @@ take_groups(const GpbGroupList *from, int nslots, uint32 kept, uint32 floats, ui
 		if (group == NULL)
 			break;
 		some->group[some->n] = group;
+		some->numbers[some->n] = group->number;
 		for (i = 0; i < nslots; i++)
 		{
 			bool		is_kept = (kept >> i & 1) != 0;
@@ -130,7 +132,8 @@ merge_groups(GpbGroupTable *table, const GpbRegrouped *some, int64 **into)
 		words[i] = some->words[i];
 		nulls[i] = some->nulls[i];
 	}
-	if (!gpb_groups_find(table, some->n, words, nulls, NULL, into))
+	if (!gpb_groups_find(table, some->n, words, nulls,
+						 table->program->by_range ? some->numbers : NULL, into))
 		elog(ERROR, "groups do not fit into memory");
 	for (i = 0; i < some->n; i++)
 		gpb_answer_merge(table->format, into[i], some->group[i]->words + nslots);

@@ -58,7 +58,7 @@ null_group(GpbBucketScan *scan)
 		return false;
 	}
 	scan->group_null = true;
-	return gpb_group_entries(scan->null_ask) > 0;
+	return gpb_group_answer(scan->null_ask)[0] > 0;
 }
 
 /* Open the group with this result, which must come after the last group's. */

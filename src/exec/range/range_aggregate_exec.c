@@ -360,7 +360,7 @@ group_result(GpbRangeAggregateScan *scan)
 	bool		all_rows = scan->plan.gathered && scan->plan.ngroup == 0;
 	MemoryContext caller;
 
-	if (gpb_group_entries(scan->ask) == 0 && !scan->plan.keep_empty && !all_rows)
+	if (gpb_group_answer(scan->ask)[0] == 0 && !scan->plan.keep_empty && !all_rows)
 		return NULL;
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 	gpb_group_final(scan->ask, tuple->tts_values + scan->plan.nouter,

@@ -23,13 +23,14 @@ typedef struct GpbAsked
 	Relation	heap;
 	Relation	index;
 	GpbProgramConstants *constants; /* NULL: there are none, or they are another ask's */
-	GpbProgram	program;
 	GpbBatch   *batch;			/* NULL before the first question */
+	bool		replaced;		/* the program is none of the plan */
+	GpbBatchWant want;			/* of the batch: the program, of several kilobytes, is kept once */
 } GpbAsked;
 
 struct GpbAsk
 {
-	MemoryContext context;		/* the ask's; answers are in one of their own */
+	MemoryContext context;		/* the ask's; answers to ranges are in one of their own, if any */
 	MemoryContext answers_context;
 	Snapshot	snapshot;
 	GpbAskWant	want;
@@ -77,14 +78,20 @@ find_answer_column(const GpbAnswerFormat *format, int column)
 static void
 init_program(const GpbAskWant *want, GpbAsked *target)
 {
-	if (want->program != NULL)
-		target->program = *want->program;
-	else if (want->plan != NULL)
-		target->program = want->plan->program;
+	GpbProgram *program = &target->want.program;
+
+	if (want->program != NULL || want->plan != NULL)
+		memcpy(program, want->program != NULL ? want->program : &want->plan->program,
+			   sizeof(GpbProgram));
 	else
-		gpb_aggregate_wants(want->items, want->nitems, target->program.want);
+	{
+		memset(program, 0, sizeof(GpbProgram));
+		program->list_entries = want->list;
+		gpb_aggregate_wants(want->items, want->nitems, program->want);
+	}
 	/* a copy: the relcache may rebuild its own at any time */
-	target->program.layout = *gpb_layout(target->index);
+	program->layout = *gpb_layout(target->index);
+	target->replaced = false;
 }
 
 /* Prepare the answers, whose format does not depend on constants. */
@@ -94,7 +101,7 @@ begin_answers(GpbAsk *ask)
 	Size		width;
 	int			i;
 
-	gpb_answer_format(&ask->target[0].program, &ask->own_format);
+	gpb_answer_format(&ask->target[0].want.program, &ask->own_format);
 	ask->format = &ask->own_format;
 	width = gpb_ask_answer_width(ask);
 	ask->column = palloc(sizeof(int) * Max(ask->want.nitems, 1));
@@ -118,13 +125,12 @@ gpb_ask_begin(PlanState *ps, const GpbAskWant *want)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree ask",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	GpbAsk	   *ask = palloc0(offsetof(GpbAsk, target) + sizeof(GpbAsked) * want->ntargets);
+	GpbAsk	   *ask = palloc(offsetof(GpbAsk, target) + sizeof(GpbAsked) * want->ntargets);
 	GpbAsk	   *owner = want->constants_of != NULL ? want->constants_of : ask;
 	int			i;
 
+	memset(ask, 0, offsetof(GpbAsk, target));
 	ask->context = context;
-	ask->answers_context = AllocSetContextCreate(context, "gpubtree answers",
-												 ALLOCSET_DEFAULT_SIZES);
 	ask->snapshot = ps->state->es_snapshot;
 	ask->want = *want;
 	ask->want.targets = NULL;
@@ -134,6 +140,7 @@ gpb_ask_begin(PlanState *ps, const GpbAskWant *want)
 	{
 		GpbAsked   *target = &ask->target[i];
 
+		memset(target, 0, offsetof(GpbAsked, want));
 		target->heap = want->targets[i].heap;
 		target->index = want->targets[i].index;
 		init_program(want, target);
@@ -141,7 +148,7 @@ gpb_ask_begin(PlanState *ps, const GpbAskWant *want)
 			continue;
 		if (owner == ask)
 			target->constants = gpb_program_constants_init(want->plan, target->index, ps);
-		owner->target[i].constants->columns |= gpb_program_columns(&target->program);
+		owner->target[i].constants->columns |= gpb_program_columns(&target->want.program);
 	}
 	begin_answers(ask);
 	MemoryContextSwitchTo(caller);
@@ -157,7 +164,8 @@ gpb_ask_targets(const GpbAsk *ask)
 void
 gpb_ask_forget(GpbAsk *ask)
 {
-	MemoryContextReset(ask->answers_context);
+	if (ask->answers_context != NULL)
+		MemoryContextReset(ask->answers_context);
 	ask->n = 0;
 	ask->answers = NULL;
 }
@@ -213,12 +221,14 @@ gpb_ask_bind(GpbAsk *ask, ExprContext *econtext)
 
 		if (ask->want.constants_of != NULL)
 		{
-			gpb_program_copy_bound(&target->program, &ask->want.constants_of->target[i].program);
+			gpb_program_copy_bound(&target->want.program,
+								   &ask->want.constants_of->target[i].want.program);
 			continue;
 		}
-		init_program(&ask->want, target);
+		if (target->replaced)
+			init_program(&ask->want, target);
 		refusal = gpb_program_constants_bind(target->constants, ask->may_fail, econtext,
-											 &target->program);
+											 &target->want.program);
 		if (refusal != NULL)
 			return refusal;
 	}
@@ -236,17 +246,23 @@ void
 gpb_ask_set_program(GpbAsk *ask, const GpbProgram *program, GpbRangeForm form)
 {
 	GpbAsked   *target = &ask->target[0];
-	GpbProgram	given;
+	GpbProgram *own = &target->want.program;
+	GpbLayout	layout = own->layout;
+	bool		same;
 
 	Assert(ask->ntargets == 1);
-	memcpy(&given, program, sizeof(GpbProgram));
-	given.layout = target->program.layout;
-	if (target->batch != NULL && ask->want.form == form &&
-		memcmp(&given, &target->program, sizeof(GpbProgram)) == 0)
-		return;
-	gpb_ask_stop(ask);
-	memcpy(&target->program, &given, sizeof(GpbProgram));
-	ask->want.form = form;
+	/* the layout is the target's, whatever the caller's program has there */
+	own->layout = program->layout;
+	same = target->batch != NULL && ask->want.form == form &&
+		memcmp(program, own, sizeof(GpbProgram)) == 0;
+	if (!same)
+	{
+		gpb_ask_stop(ask);
+		memcpy(own, program, sizeof(GpbProgram));
+		target->replaced = true;
+		ask->want.form = form;
+	}
+	own->layout = layout;
 }
 
 void
@@ -267,17 +283,17 @@ gpb_ask_set_form(GpbAsk *ask, GpbRangeForm form)
 static GpbBatch *
 require_batch(GpbAsk *ask, GpbAsked *target)
 {
-	const GpbAskWant *asked = &ask->want;
-	GpbBatchWant want = {.form = asked->form,.early = asked->early,.memory = asked->memory};
 	MemoryContext caller;
 
 	if (target->batch != NULL)
 		return target->batch;
-	want.program = target->program;
-	want.heap_rows = asked->heap_rows && want.program.limit == 0;
+	target->want.form = ask->want.form;
+	target->want.heap_rows = ask->want.heap_rows && target->want.program.limit == 0;
+	target->want.early = ask->want.early;
+	target->want.memory = ask->want.memory;
 	caller = MemoryContextSwitchTo(ask->context);
-	target->batch = gpb_batch_begin(target->heap, target->index, ask->snapshot, &want,
-									asked->engine);
+	target->batch = gpb_batch_begin(target->heap, target->index, ask->snapshot,
+									&target->want, ask->want.engine);
 	if (ask->past.widened > 0 || ask->ntargets > 1)
 		gpb_batch_use_wide_sums(target->batch);
 	ask->format = gpb_batch_format(target->batch);
@@ -339,6 +355,9 @@ gpb_ask_each(GpbAsk *ask, const void *ranges, uint32 n)
 	ask->n = n;
 	if (n == 0)
 		return NULL;
+	if (ask->answers_context == NULL)
+		ask->answers_context = AllocSetContextCreate(ask->context, "gpubtree answers",
+													 ALLOCSET_DEFAULT_SIZES);
 	ask->answers = gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * n);
 	why = run_target(ask, &ask->target[0], ranges, n, ask->answers);
 	for (i = 1; i < ask->ntargets && why == NULL; i++)
@@ -358,7 +377,7 @@ gpb_ask_total(GpbAsk *ask, const void *ranges, uint32 n)
 
 		if (why != NULL)
 			return why;
-		if (target->program.ngroups == 0)
+		if (target->want.program.ngroups == 0)
 			gpb_answer_merge(ask->format, group_sum(ask), gpb_batch_total(target->batch));
 	}
 	return NULL;
@@ -445,7 +464,7 @@ gpb_ask_next_group(GpbAsk *ask, uint64 *at)
 		*at = base + own;
 		if (group == NULL)
 			continue;
-		ask->group = group->words + ask->target[i].program.ngroups;
+		ask->group = group->words + ask->target[i].want.program.ngroups;
 		return group;
 	}
 	return NULL;

@@ -47,11 +47,13 @@ typedef struct GpbAskWant
 	int			ntargets;
 	const GpbAskTarget *targets;
 	const GpbProgramPlan *plan; /* the program; NULL: there is none, as for bare columns of all
-								 * entries, or it comes with gpb_ask_set_program() */
+								 * entries, or a list of them, or it comes with
+								 * gpb_ask_set_program() */
 	const GpbProgram *program;	/* a part of the plan's program that is done; NULL: all of it */
 	GpbAsk	   *constants_of;	/* an ask of the same plan that has the constants; NULL: this one */
 	int			nitems;
 	const GpbAggregateItem *items;	/* over the program's terms or, without one, over columns */
+	bool		list;			/* without a plan: is it the entries that are asked for? */
 	GpbRangeForm form;			/* of the ranges */
 	bool		heap_rows;		/* of a list, as in GpbBatchWant; one with a limit has none */
 	bool		early;			/* as in GpbBatchWant, like what follows */

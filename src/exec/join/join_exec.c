@@ -35,7 +35,6 @@ begin_outer(GpbJoinScan *join)
 	const GpbJoinPlan *plan = &join->plan;
 	GpbOuter   *outer = &join->outer;
 	GpbAskWant	want = {GPB_ASK_NODE(&join->node)};
-	GpbProgram	list = {.list_entries = !plan->counts};
 	List	   *values = NIL;
 	ListCell   *lc;
 
@@ -45,11 +44,11 @@ begin_outer(GpbJoinScan *join)
 	gpb_outer_begin_ranges(outer, 0, join->node.index, plan->nconditions, plan->conditions, values);
 	gpb_outer_set_bytes(outer, outer->ranges[0].width + (plan->counts ? sizeof(int64) : 0));
 	want.plan = plan->has_program ? &plan->program : NULL;
+	want.list = !plan->counts;
 	want.form = outer->ranges[0].form;
 	want.heap_rows = !plan->index_only && !plan->counts;
 	want.memory = gpb_rows_memory();
 	join->ask = gpb_ask_begin(&join->node.css.ss.ps, &want);
-	gpb_ask_set_program(join->ask, &list, want.form);
 	if (!plan->counts)
 		join->list = gpb_list_begin(&join->node, join->ask, want.heap_rows, plan->in_order);
 }
@@ -125,14 +124,13 @@ load_nulls(GpbJoinScan *join)
 static void
 require_bound(GpbJoinScan *join)
 {
-	GpbProgram	list = {.list_entries = true};
-
 	if (join->bound || !join->plan.has_program)
 		return;
 	load_outer_row(join, 0);
 	join->filtered = gpb_ask_bind(join->ask, join->node.css.ss.ps.ps_ExprContext) == NULL;
 	if (!join->filtered)
-		gpb_ask_set_program(join->ask, &list, join->outer.ranges[0].form);
+		gpb_ask_set_program(join->ask, &(GpbProgram) {.list_entries = true},
+							join->outer.ranges[0].form);
 	join->bound = true;
 }
 

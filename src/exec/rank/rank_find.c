@@ -359,12 +359,12 @@ rank_list(GpbRankFinder *finder)
 {
 	if (finder->list == NULL)
 	{
-		GpbAskWant	want = {GPB_ASK_NODE(finder->node), .engine = GPB_ENGINE_CPU};
+		GpbAskWant	want = {GPB_ASK_NODE(finder->node), .list = true, .form = GPB_RANGE_KEYS,
+		.engine = GPB_ENGINE_CPU};
 		MemoryContext caller = MemoryContextSwitchTo(finder->context);
 
 		finder->list = gpb_ask_begin(&finder->node->css.ss.ps, &want);
 		MemoryContextSwitchTo(caller);
-		gpb_ask_set_program(finder->list, &(GpbProgram) {.list_entries = true}, GPB_RANGE_KEYS);
 	}
 	return finder->list;
 }

@@ -18,7 +18,7 @@
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_price.h"
-#include "exec/answer/ordinary_child.h"
+#include "exec/answer/ordinary.h"
 #include "exec/price/core_paths.h"
 #include "exec/price/price.h"
 #include "exec/shell/expressions.h"
@@ -94,7 +94,7 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 		return NULL;
 	if (match.needs_child)
 	{
-		child = gpb_ordinary_child_path(query->root, query->grouped_rel, query->target,
+		child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
 										gpb_may_fail((Node *) match.plan.program.constants) ||
 										gpb_arms_may_fail(match.plan.arms));
 		*refusal = "there is no ordinary plan that could take over";

@@ -29,6 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "exec/answer/ordinary.h"
 #include "exec/compile/program_words.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/join_sides.h"

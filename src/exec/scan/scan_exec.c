@@ -70,16 +70,17 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 												 &css->ss.ps);
 	scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
 	if (plan->has_ends)
-		scan->end_constants = gpb_program_constants_init(&plan->ends, scan->node.index,
-														 &css->ss.ps);
+		gpb_scan_begin_ends(scan);
 	scan->bound = ExecInitExprList(plan->bound, &css->ss.ps);
 	scan->all = ExecInitQual(plan->all, &css->ss.ps);
 	scan->settings_matter = contain_mutable_functions((Node *) plan->all) ||
 		contain_mutable_functions((Node *) css->ss.ps.plan->qual);
 	if (!plan->index_only)
 		begin_table_columns(scan);
-	scan->list = gpb_list_begin(scan->node.heap, scan->node.index, estate->es_snapshot,
-								!plan->index_only);
+	scan->ask = gpb_ask_begin(&css->ss.ps, &(GpbAskWant) {
+		GPB_ASK_NODE(&scan->node), .heap_rows = !plan->index_only, .early = true
+	});
+	scan->list = gpb_list_begin(&scan->node, scan->ask, !plan->index_only, false);
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan",
 											ALLOCSET_DEFAULT_SIZES);
 }
@@ -145,9 +146,13 @@ ask_for(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uint32 n)
 	bind_program(scan, &program);
 	if (scan->plan.has_ends && scan->unfiltered == NULL &&
 		gpb_scan_find_ends(scan, form, ranges, n, &keys, &nkeys))
-		gpb_list_ask(scan->list, &program, GPB_RANGE_BOUNDS, keys, nkeys);
-	else
-		gpb_list_ask(scan->list, &program, form, ranges, n);
+	{
+		form = GPB_RANGE_BOUNDS;
+		ranges = keys;
+		n = nkeys;
+	}
+	gpb_ask_set_program(scan->ask, &program, form);
+	gpb_list_start(scan->list, ranges, 0, n);
 }
 
 /* Begin with one row of each key of n ranges. */
@@ -373,6 +378,7 @@ static bool
 next_row(GpbScanRows *scan, const GpbRangeEntry **entry)
 {
 	TupleTableSlot *row = NULL;
+	uint32		range;
 
 	/* before the row that its values may point to goes */
 	ExecClearTuple(scan->node.css.ss.ss_ScanTupleSlot);
@@ -385,7 +391,7 @@ next_row(GpbScanRows *scan, const GpbRangeEntry **entry)
 		row = gpb_reader_row(scan->reader);
 	}
 	else
-		*entry = gpb_list_next(scan->list, &row);
+		*entry = gpb_list_next(scan->list, NULL, NULL, &range, &row);
 	if (*entry == NULL && row == NULL)
 		return false;
 	load_row(scan, *entry, row);
@@ -413,11 +419,8 @@ exec_scan(CustomScanState *css)
 		ResetExprContext(econtext);
 		if (!next_row(scan, &entry))
 			return NULL;
-		if (!row_passes(scan, entry))
-			continue;
-		if (css->ss.ps.ps_ProjInfo == NULL)
-			return css->ss.ss_ScanTupleSlot;
-		return ExecProject(css->ss.ps.ps_ProjInfo);
+		if (row_passes(scan, entry))
+			return gpb_node_result(&scan->node, NULL);
 	}
 }
 
@@ -443,6 +446,7 @@ end_scan(CustomScanState *css)
 	else if (scan->reader != NULL)
 		gpb_reader_end(scan->reader);
 	gpb_list_end(scan->list);
+	gpb_ask_end(scan->ends);
 	gpb_close_node(&scan->node);
 }
 

@@ -149,14 +149,15 @@ typedef struct GpbScanRows
 	GpbConditions *conditions;
 	GpbProgramConstants *constants;
 	bool		constants_may_fail; /* evaluating them may raise an error */
-	GpbProgramConstants *end_constants; /* of plan.ends */
+	GpbAsk	   *ends;			/* for plan.ends, or NULL */
 	List	   *bound;			/* plan.bound, as ExprStates */
 	ExprState  *all;			/* plan.all */
 	GpbZoneSettings settings;	/* as they were at the first row (rule M12) */
 	bool		settings_matter;	/* may plan.all or the node's qual depend on them? */
 	AttrNumber	last_column;	/* the last column of the table that is needed by itself */
 	ExprState  *whole_row;		/* the row as a value; NULL if that is not needed */
-	GpbListRows *list;
+	GpbAsk	   *ask;
+	GpbListRows *list;			/* of what is asked */
 	GpbEachKey *keys;			/* NULL unless plan.has_each, and before the first row */
 	GpbGroupWalk *walk;			/* NULL unless plan.walk is one, and before the first row */
 	GpbRangeReader *reader;		/* of the walk, or if plan.direction is one; else NULL */
@@ -165,10 +166,12 @@ typedef struct GpbScanRows
 	bool		reading;		/* the reader has begun with one of them */
 	bool		asked;			/* the list of this execution was asked for */
 	const char *unfiltered;		/* why the program cannot be used; NULL if it can */
-	GpbBatchCounters end_counters;	/* of finding them */
 	uint64		groups;			/* whose last keys were found, for EXPLAIN */
 	uint64		rechecked;		/* rows about which the program decided nothing, for EXPLAIN */
 } GpbScanRows;
+
+/* Prepare to find the last keys of groups. */
+extern void gpb_scan_begin_ends(GpbScanRows *scan);
 
 /*
  * Find the last key of each group in n ranges, which are in this form.  Returns false, and notes

@@ -32,17 +32,10 @@
 bool
 gpb_query_allows_nodes(PlannerInfo *root)
 {
-	for (; root != NULL; root = root->parent_root)
-	{
-		CmdType		command = root->parse->commandType;
+	CmdType		command = root->parse->commandType;
 
-		if (command != CMD_SELECT && command != CMD_INSERT)
-			return false;
-		if (root->parse->rowMarks != NIL || root->rowMarks != NIL ||
-			root->parse->onConflict != NULL)
-			return false;
-	}
-	return true;
+	return (command == CMD_SELECT || command == CMD_INSERT) && root->parse->rowMarks == NIL &&
+		root->rowMarks == NIL;
 }
 
 /* ---- clauses ---- */

@@ -14,8 +14,10 @@
 /* ---- queries and clauses ---- */
 
 /*
- * Is the query a SELECT, or the SELECT of an INSERT, and not below a statement that may recheck
- * rows by running plan trees again (EvalPlanQual)?
+ * Is this level of the query a SELECT, or the SELECT of an INSERT, in which no row of a table is
+ * marked to be locked or changed?  EvalPlanQual, which tests such rows again, puts a row in the
+ * place of the scan of its table, so a node must stand for no such table.  It may stand for tables
+ * at another level of the same statement: see src/README, M10.
  */
 extern bool gpb_query_allows_nodes(PlannerInfo *root);
 

@@ -13,6 +13,7 @@
 #include "access/table.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_statistic.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -126,13 +127,18 @@ rows_are_the_heaps(const RelOptInfo *rel)
 bool
 gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 {
+	return rel->reloptkind == RELOPT_BASEREL && gpb_rel_is_table(root, rel);
+}
+
+bool
+gpb_rel_is_table(PlannerInfo *root, RelOptInfo *rel)
+{
 	RangeTblEntry *rte;
 	Relation	heap;
 	bool		plain;
 
-	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION ||
-		rel->indexlist == NIL || IS_DUMMY_REL(rel) ||
-		!bms_is_empty(rel->lateral_relids) || !rows_are_the_heaps(rel))
+	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION || rel->indexlist == NIL ||
+		IS_DUMMY_REL(rel) || !bms_is_empty(rel->lateral_relids) || !rows_are_the_heaps(rel))
 		return false;
 	rte = planner_rt_fetch(rel->relid, root);
 	if (rte->inh || rte->tablesample != NULL ||
@@ -144,6 +150,14 @@ gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 	plain = heap->rd_tableam == GetHeapamTableAmRoutine();
 	table_close(heap, NoLock);
 	return plain;
+}
+
+Node *
+gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression)
+{
+	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
+		return expression;
+	return adjust_appendrel_attrs_multilevel(root, expression, GPB_RELS_OF(rel));
 }
 
 bool

@@ -36,6 +36,16 @@ extern List *gpb_order_clauses(PlannerInfo *root, List *clauses);
  */
 extern bool gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel);
 
+/*
+ * Is it such a table, or a leaf of a partitioned table, or a child of an inheritance parent or of
+ * UNION ALL?  Core's Append has the paths of a child; the query's expressions are about its parent:
+ * gpb_of_child().
+ */
+extern bool gpb_rel_is_table(PlannerInfo *root, RelOptInfo *rel);
+
+/* The query's expression, with the columns of the table's parent, if it has one, as its own */
+extern Node *gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression);
+
 /* Is it a gpubtree index on a plain column, whose predicate, if it has one, the query implies? */
 extern bool gpb_index_is_usable(IndexOptInfo *index);
 

@@ -130,6 +130,18 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 /* May other access methods than btree have unique indexes, without ON CONFLICT failing there? */
 #define GPB_CAN_UNIQUE (PG_VERSION_NUM >= 180000)
 
+/* Where an access method's own part of a ParallelIndexScanDesc is, and what asks for its size */
+#if PG_VERSION_NUM >= 180000
+#define GPB_PARALLEL_OFFSET ps_offset_am
+#define GPB_PARALLEL_SIZE_ARGUMENTS Relation index, int nkeys, int norderbys
+#elif PG_VERSION_NUM >= 170000
+#define GPB_PARALLEL_OFFSET ps_offset
+#define GPB_PARALLEL_SIZE_ARGUMENTS int nkeys, int norderbys
+#else
+#define GPB_PARALLEL_OFFSET ps_offset
+#define GPB_PARALLEL_SIZE_ARGUMENTS void
+#endif
+
 /* Try to lock a row for the session's transaction. */
 #if PG_VERSION_NUM >= 180000
 #define GPB_CONDITIONAL_LOCK_TUPLE(relation, tid, mode) \

@@ -330,9 +330,7 @@ SELECT query FROM unnest(ARRAY[
 	'SELECT count(ctid) FROM readings WHERE k > 5',
 	'SELECT count(*) FROM readings TABLESAMPLE SYSTEM (100) WHERE k > 5',
 	'SELECT count(*) FROM readings a, readings b WHERE a.k = b.k',
-	'SELECT count(*) FROM parent WHERE k > 5',
-	'SELECT a.k FROM many a WHERE a.k = (SELECT count(*) FROM readings WHERE k > 5) FOR UPDATE',
-	'UPDATE many SET v = 1 WHERE k = (SELECT count(*) FROM readings WHERE k > 5)'
+	'SELECT count(*) FROM parent WHERE k > 5'
 	]) query WHERE is_ours(query);
 \set ECHO all
 SELECT is_ours('SELECT count(*) FROM ONLY parent WHERE k > 5') AS only_parent;

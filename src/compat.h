@@ -54,6 +54,9 @@
 	object_aclcheck(ProcedureRelationId, function, role, mode)
 #define pg_class_ownercheck(relation, role) object_ownercheck(RelationRelationId, relation, role)
 
+/* A child and its topmost parent, as adjust_appendrel_attrs_multilevel() takes them */
+#define GPB_RELS_OF(child) (child), (child)->top_parent
+
 /* A placeholder's description is made when it is first met, and never later. */
 #define find_placeholder_info(root, phv, create) find_placeholder_info(root, phv)
 
@@ -93,6 +96,7 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #define GPB_BACKEND_FILE(file) ((file).node)
 #define GPB_TABLES(root, relids) (relids)
 #define GPB_OUTER_JOIN_RELID(sjinfo) 0
+#define GPB_RELS_OF(child) (child)->relids, (child)->top_parent_relids
 #define GPB_RESOLVE_CONFLICT(horizon, is_catalog, file) \
 	ResolveRecoveryConflictWithSnapshot(horizon, file)
 #define GPB_TUPLES_FETCHED(relation) ((relation)->pgstat_info->t_counts.t_tuples_fetched)
@@ -125,6 +129,18 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 /* May other access methods than btree have unique indexes, without ON CONFLICT failing there? */
 #define GPB_CAN_UNIQUE (PG_VERSION_NUM >= 180000)
+
+/* Where an access method's own part of a ParallelIndexScanDesc is, and what asks for its size */
+#if PG_VERSION_NUM >= 180000
+#define GPB_PARALLEL_OFFSET ps_offset_am
+#define GPB_PARALLEL_SIZE_ARGUMENTS Relation index, int nkeys, int norderbys
+#elif PG_VERSION_NUM >= 170000
+#define GPB_PARALLEL_OFFSET ps_offset
+#define GPB_PARALLEL_SIZE_ARGUMENTS int nkeys, int norderbys
+#else
+#define GPB_PARALLEL_OFFSET ps_offset
+#define GPB_PARALLEL_SIZE_ARGUMENTS void
+#endif
 
 /* Try to lock a row for the session's transaction. */
 #if PG_VERSION_NUM >= 180000

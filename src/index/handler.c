@@ -12,6 +12,7 @@
 #include "fmgr.h"
 
 #include "index/index.h"
+#include "index/scan_parallel.h"
 
 PG_FUNCTION_INFO_V1(gpubtree_handler);
 
@@ -41,7 +42,7 @@ gpubtree_handler(PG_FUNCTION_ARGS)
 	routine->amstorage = false;
 	routine->amclusterable = true;
 	routine->ampredlocks = true;
-	routine->amcanparallel = false;
+	routine->amcanparallel = true;
 	routine->amcaninclude = true;
 	routine->amusemaintenanceworkmem = false;
 	routine->amparallelvacuumoptions =
@@ -67,9 +68,9 @@ gpubtree_handler(PG_FUNCTION_ARGS)
 	routine->amendscan = gpb_endscan;
 	routine->ammarkpos = gpb_markpos;
 	routine->amrestrpos = gpb_restrpos;
-	routine->amestimateparallelscan = NULL;
-	routine->aminitparallelscan = NULL;
-	routine->amparallelrescan = NULL;
+	routine->amestimateparallelscan = gpb_estimate_parallel_scan;
+	routine->aminitparallelscan = gpb_parallel_scan_init;
+	routine->amparallelrescan = gpb_parallel_scan_restart;
 	gpb_set_later_callbacks(routine);
 
 	PG_RETURN_POINTER(routine);

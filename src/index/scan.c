@@ -33,26 +33,19 @@
 #include "index/leaf_queue.h"
 #include "index/row_bound.h"
 #include "index/scan_copy.h"
+#include "index/scan_parallel.h"
 #include "index/scan_tuple.h"
 #include "index/skip.h"
 
 /*
- * A leaf as it was read.  Of its entries, those in [lower, upper) that the keys want have been
- * copied.
+ * A leaf as it was read.  Of its entries, those in [place.lower, place.upper) that the keys want
+ * have been copied.
  */
 typedef struct GpbPosition
 {
-	BlockNumber block;			/* InvalidBlockNumber if there is no position */
+	GpbPlace	place;			/* its block is InvalidBlockNumber if there is no position */
 	Buffer		buffer;			/* pinned and not locked, or InvalidBuffer */
-	BlockNumber left;			/* siblings of the leaf when it was read */
-	BlockNumber right;
-	XLogRecPtr	lsn;			/* of the leaf then, if its pin is dropped */
-	GpbBound	lower;
-	GpbBound	upper;
-	GpbBound	low;			/* the leaf's low bound and high key */
-	GpbBound	high;
-	bool		walked;			/* the scan came by a right link */
-	int			range;			/* the last range that was read there */
+	XLogRecPtr	lsn;			/* of the leaf when it was read, if its pin is dropped */
 	int			item;			/* the entry of the copy that was returned last */
 	GpbCopy		copy;
 } GpbPosition;
@@ -83,13 +76,13 @@ typedef struct GpbScan
 static inline bool
 position_is_valid(const GpbPosition *position)
 {
-	return position->block != InvalidBlockNumber;
+	return position->place.block != InvalidBlockNumber;
 }
 
 static void
 position_init(GpbPosition *position)
 {
-	position->block = InvalidBlockNumber;
+	position->place.block = InvalidBlockNumber;
 	position->buffer = InvalidBuffer;
 	gpb_copy_init(&position->copy);
 }
@@ -101,7 +94,7 @@ position_release(GpbPosition *position)
 	if (BufferIsValid(position->buffer))
 		ReleaseBuffer(position->buffer);
 	position->buffer = InvalidBuffer;
-	position->block = InvalidBlockNumber;
+	position->place.block = InvalidBlockNumber;
 }
 
 /* Make target, which has been released, equal to source, with a pin of its own. */
@@ -161,7 +154,7 @@ set_dead_hints(IndexScanDesc scan)
 		LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	}
 	else
-		buffer = gpb_read(scan->indexRelation, position->block,
+		buffer = gpb_read(scan->indexRelation, position->place.block,
 						  BUFFER_LOCK_SHARE, &so->layout);
 
 	page = BufferGetPage(buffer);
@@ -232,99 +225,93 @@ scan_leave(IndexScanDesc scan)
 	position_release(&so->current);
 }
 
-/* Make a leaf, which is pinned and locked, the current position: its place, links and bounds. */
-static void
-position_on_leaf(GpbScan *so, Buffer buffer)
-{
-	GpbPosition *position = &so->current;
-	Page		page = BufferGetPage(buffer);
-	const GpbPageSpecial *special = gpb_special(page);
-
-	position->block = BufferGetBlockNumber(buffer);
-	position->buffer = buffer;
-	position->left = special->left;
-	position->right = special->right;
-	/* with data checksums this writes to the buffer's header, which other scans of the leaf read */
-	position->lsn = so->drop_pin ? BufferGetLSNAtomic(buffer) : InvalidXLogRecPtr;
-	position->low = gpb_page_low(page);
-	position->high = gpb_page_high(page);
-	position->lower = position->low;
-	position->upper = position->high;
-	position->copy.count = 0;
-}
-
 /*
- * Find the ranges [*first, *last] that the current leaf has entries of.  The scan has come to the
- * leaf for the range that both are on entry; ranges on the other side of that were read before, and
- * may reach here.
+ * Describe a locked leaf to which the scan has come in this direction, for the ranges from "range"
+ * on, which is the first of those that may be there or, backward, the last.  Sets *first and *last
+ * to the ranges that reach the leaf.
  */
 static void
-find_ranges_on_leaf(GpbScan *so, bool forward, int *first, int *last)
+scan_set_place(GpbScan *so, GpbPlace *place, Buffer buffer, int range, bool forward, bool walked,
+			   int *first, int *last)
 {
-	GpbPosition *position = &so->current;
+	Page		page = BufferGetPage(buffer);
+	const GpbPageSpecial *special = gpb_special(page);
 	const GpbRange *ranges = so->set.ranges;
 
+	place->block = BufferGetBlockNumber(buffer);
+	place->left = special->left;
+	place->right = special->right;
+	place->lower = place->low = gpb_page_low(page);
+	place->upper = place->high = gpb_page_high(page);
+	place->walked = walked;
+	*first = *last = range;
+
+	/* Ranges on the other side of "range" were read before, and may reach here. */
 	if (forward)
 	{
 		while (*last + 1 < so->set.count &&
-			   gpb_bound_less(ranges[*last + 1].lo, position->high))
+			   gpb_bound_less(ranges[*last + 1].lo, place->high))
 			(*last)++;
-		if (gpb_bound_less(position->lower, ranges[*first].lo))
-			position->lower = ranges[*first].lo;
+		if (gpb_bound_less(place->lower, ranges[*first].lo))
+			place->lower = ranges[*first].lo;
 	}
 	else
 	{
-		while (*first > 0 && gpb_bound_less(position->lower, ranges[*first - 1].hi))
+		while (*first > 0 &&
+			   gpb_bound_less(place->lower, ranges[*first - 1].hi))
 			(*first)--;
-		if (gpb_bound_less(ranges[*last].hi, position->high))
-			position->upper = ranges[*last].hi;
+		if (gpb_bound_less(ranges[*last].hi, place->high))
+			place->upper = ranges[*last].hi;
 	}
+	place->range = forward ? *last : *first;
 }
 
-/*
- * Copy the entries that ranges [first, last] have on the current leaf.  Where the scan skips, the
- * range by which it has come, the first or, backward, the last, is narrowed for this leaf alone.
- */
+/* Copy the entries of ranges [first, last] from a locked leaf; "range" is narrowed to skip there. */
 static void
-copy_ranges_on_leaf(IndexScanDesc scan, Page page, int first, int last, bool forward)
+scan_copy_leaf(IndexScanDesc scan, Page page, bool forward, int range, int first, int last)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	GpbPosition *position = &so->current;
-	GpbRange   *range = &so->set.ranges[forward ? first : last];
-	GpbRange	whole = *range;
+	GpbRange   *ranges = so->set.ranges;
+	GpbRange	whole = ranges[range];
 
+	position->copy.count = 0;
 	if (gpb_skips(so->columns))
-		gpb_skip_on_leaf(so->columns, page, forward, range);
-	if (!gpb_copy_ranges(&position->copy, &so->layout, so->context, page, position->high,
-						 &so->set.ranges[first], &so->set.ranges[last], so->queued,
-						 scan->ignore_killed_tuples))
-		gpb_corrupted(scan->indexRelation, position->block, "entries are out of order");
-	*range = whole;
+		gpb_skip_on_leaf(so->columns, page, forward, &ranges[range]);
+	if (!gpb_copy_ranges(&position->copy, &so->layout, so->context, page, position->place.high,
+						 &ranges[first], &ranges[last], so->queued, scan->ignore_killed_tuples))
+		gpb_corrupted(scan->indexRelation, position->place.block, "entries are out of order");
+	ranges[range] = whole;
+	position->item = forward ? -1 : position->copy.count;
 }
 
 /*
- * Read a leaf to which the scan has come in this direction.  "range" is the first of the ranges
- * that may be there, or, backward, the last.  The leaf is pinned and locked share on entry; on exit
- * it is unlocked, and its pin is dropped if that is allowed.  Afterwards the current position is on
- * the leaf, before its first item or, backward, after its last.
+ * Read a leaf to which the scan has come in this direction, by a right link if "walked" says so.
+ * "range" is the first of the ranges that may be there, or, backward, the last.  The leaf is pinned
+ * and locked share on entry; on exit it is unlocked, and its pin is dropped if that is allowed.
+ * Afterwards the current position is on the leaf, before its first item or, backward, after its
+ * last; a parallel scan's other processes go on from there as soon as the place is known.
  */
 static void
-scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range, ScanDirection direction)
+scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range, ScanDirection direction, bool walked)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	GpbPosition *position = &so->current;
 	Page		page = BufferGetPage(buffer);
 	bool		forward = ScanDirectionIsForward(direction);
-	int			first = range;
-	int			last = range;
+	int			first;
+	int			last;
 
 	TestForOldSnapshot(scan->xs_snapshot, scan->indexRelation, page);
-	position_on_leaf(so, buffer);
-	PredicateLockPage(scan->indexRelation, position->block, scan->xs_snapshot);
-	find_ranges_on_leaf(so, forward, &first, &last);
-	copy_ranges_on_leaf(scan, page, first, last, forward);
-	position->range = forward ? last : first;
-	position->item = forward ? -1 : position->copy.count;
+
+	scan_set_place(so, &position->place, buffer, range, forward, walked, &first, &last);
+	position->buffer = buffer;
+	/* with data checksums this writes to the buffer's header, which other scans of the leaf read */
+	position->lsn = so->drop_pin ? BufferGetLSNAtomic(buffer) : InvalidXLogRecPtr;
+	if (scan->parallel_scan != NULL)
+		gpb_parallel_scan_release(scan, &position->place);
+	PredicateLockPage(scan->indexRelation, position->place.block, scan->xs_snapshot);
+	scan_copy_leaf(scan, page, forward, range, first, last);
 
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	if (so->drop_pin)
@@ -369,15 +356,16 @@ scan_descend(IndexScanDesc scan, int range, GpbBound bound, ScanDirection direct
 	GpbBound	whole = *end;
 	Buffer		buffer;
 
-	if (so->set.count < GPB_QUEUE_LEAST_RANGES || gpb_bound_cmp(bound, whole) != 0)
+	/* the queue would prefetch what other processes read */
+	if (so->set.count < GPB_QUEUE_LEAST_RANGES || gpb_bound_cmp(bound, whole) != 0 ||
+		scan->parallel_scan != NULL)
 		buffer = gpb_search(scan->indexRelation, &so->layout, bound,
 							BUFFER_LOCK_SHARE, NULL);
 	else
 		buffer = scan_queued_leaf(scan, range, direction);
 	*end = bound;
-	scan_read_leaf(scan, buffer, range, direction);
+	scan_read_leaf(scan, buffer, range, direction, false);
 	*end = whole;
-	so->current.walked = false;
 }
 
 /*
@@ -387,7 +375,7 @@ scan_descend(IndexScanDesc scan, int range, GpbBound bound, ScanDirection direct
  * scan is, and may have entries there: those are left out.
  */
 static void
-scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
+scan_step_right(IndexScanDesc scan, const GpbPlace *from, int range)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	GpbRange   *first = &so->set.ranges[range];
@@ -403,9 +391,8 @@ scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
 							NULL);
 	if (gpb_bound_less(lo, from->upper))
 		first->lo = from->upper;
-	scan_read_leaf(scan, buffer, range, ForwardScanDirection);
+	scan_read_leaf(scan, buffer, range, ForwardScanDirection, true);
 	first->lo = lo;
-	so->current.walked = true;
 }
 
 /*
@@ -414,7 +401,7 @@ scan_step_right(IndexScanDesc scan, const GpbPosition *from, int range)
  * are left out.
  */
 static void
-scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
+scan_step_left(IndexScanDesc scan, const GpbPlace *from, int range)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	GpbRange   *last = &so->set.ranges[range];
@@ -426,48 +413,43 @@ scan_step_left(IndexScanDesc scan, const GpbPosition *from, int range)
 
 	if (gpb_bound_less(from->lower, hi))
 		last->hi = from->lower;
-	scan_read_leaf(scan, buffer, range, BackwardScanDirection);
+	scan_read_leaf(scan, buffer, range, BackwardScanDirection, false);
 	last->hi = hi;
-	so->current.walked = false;
 }
 
 /*
- * Go on to the next leaf that may hold wanted entries, to the right.  Returns false, without a
- * position, if there is none.
+ * Go on from a place to the next leaf that may hold wanted entries, to the right.  "found" says
+ * that the leaf before had some.  Returns false if there is none.
  */
 static bool
-scan_next_leaf(IndexScanDesc scan)
+scan_next_leaf(IndexScanDesc scan, const GpbPlace *from, bool found)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	GpbRange   *ranges = so->set.ranges;
-	GpbPosition from;
-	int			range = so->current.range;
-	bool		found = so->current.copy.count > 0;
+	int			range = from->range;
 	bool		to_page_end;
 	GpbBound	bound;
 
-	memcpy(&from, &so->current, offsetof(GpbPosition, copy));
-	scan_leave(scan);
-	if (from.right == GPB_NO_BLOCK && from.walked)
-		gpb_require_last(scan->indexRelation, &so->layout, from.block);
+	if (from->right == GPB_NO_BLOCK && from->walked)
+		gpb_require_last(scan->indexRelation, &so->layout, from->block);
 
 	while (range < so->set.count &&
-		   !gpb_bound_less(from.upper, ranges[range].hi))
+		   !gpb_bound_less(from->upper, ranges[range].hi))
 		range++;
 	if (range >= so->set.count)
 		return false;
 
-	bound = bound_max(ranges[range].lo, from.upper);
+	bound = bound_max(ranges[range].lo, from->upper);
 	if (gpb_skips(so->columns) && !gpb_skip_right(so->columns, &so->set, &range, &bound))
 		return false;
-	to_page_end = !gpb_bound_less(from.upper, from.high);
-	if (gpb_bound_less(ranges[range].lo, from.upper) && !gpb_bound_less(from.upper, bound))
-		scan_step_right(scan, &from, range);
-	else if (so->neighbours && to_page_end && from.right != GPB_NO_BLOCK)
+	to_page_end = !gpb_bound_less(from->upper, from->high);
+	if (gpb_bound_less(ranges[range].lo, from->upper) && !gpb_bound_less(from->upper, bound))
+		scan_step_right(scan, from, range);
+	else if (so->neighbours && to_page_end && from->right != GPB_NO_BLOCK)
 	{
 		/* If the bound is not on that leaf, nothing is copied, and the scan comes back here. */
-		scan_step_right(scan, &from, range);
-		so->neighbours = gpb_bound_less(bound, so->current.high);
+		scan_step_right(scan, from, range);
+		so->neighbours = gpb_bound_less(bound, so->current.place.high);
 	}
 	else
 	{
@@ -476,42 +458,38 @@ scan_next_leaf(IndexScanDesc scan)
 		 * The queue knows which leaf is next, and has prefetched it.  A leaf that had nothing says
 		 * nothing of how far it is from one that has something to the next such leaf.
 		 */
-		so->neighbours = so->current.block == from.right && found &&
+		so->neighbours = so->current.place.block == from->right && found &&
 			so->set.count < GPB_QUEUE_LEAST_RANGES;
 	}
 	return true;
 }
 
 /*
- * Go on to the next leaf that may hold wanted entries, to the left.  Returns false, without a
- * position, if there is none.
+ * Go on from a place to the next leaf that may hold wanted entries, to the left.  Returns false if
+ * there is none.
  *
  * A descent for a bound may come to a leaf that begins there.  Then what is wanted is further left,
  * though nothing of the leaf was read.
  */
 static bool
-scan_previous_leaf(IndexScanDesc scan)
+scan_previous_leaf(IndexScanDesc scan, const GpbPlace *from)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	GpbRange   *ranges = so->set.ranges;
-	GpbPosition from;
-	int			range = so->current.range;
+	int			range = from->range;
 	GpbBound	bound;
 
-	memcpy(&from, &so->current, offsetof(GpbPosition, copy));
-	scan_leave(scan);
-
-	while (range >= 0 && !gpb_bound_less(ranges[range].lo, from.lower))
+	while (range >= 0 && !gpb_bound_less(ranges[range].lo, from->lower))
 		range--;
 	if (range < 0)
 		return false;
-	bound = bound_min(ranges[range].hi, from.lower);
+	bound = bound_min(ranges[range].hi, from->lower);
 	if (gpb_skips(so->columns) && !gpb_skip_left(so->columns, &so->set, &range, &bound))
 		return false;
-	if (gpb_bound_less(bound, from.lower))
+	if (gpb_bound_less(bound, from->lower))
 		scan_descend(scan, range, bound, BackwardScanDirection);
 	else
-		scan_step_left(scan, &from, range);
+		scan_step_left(scan, from, range);
 	return true;
 }
 
@@ -540,6 +518,49 @@ scan_prepare(IndexScanDesc scan)
 	so->queued = false;
 }
 
+/* Read the leaf where the first or last range begins.  Returns false if nothing is wanted. */
+static bool
+scan_end_leaf(IndexScanDesc scan, bool forward)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	int			range = forward ? 0 : so->set.count - 1;
+	GpbBound	bound = forward ? so->set.ranges[range].lo : so->set.ranges[range].hi;
+
+	if (gpb_skips(so->columns) &&
+		!(forward ? gpb_skip_right(so->columns, &so->set, &range, &bound) :
+		  gpb_skip_left(so->columns, &so->set, &range, &bound)))
+		return false;
+	scan_descend(scan, range, bound, forward ? ForwardScanDirection : BackwardScanDirection);
+	return true;
+}
+
+/*
+ * Go on to the next leaf in this direction, from the current position or, without one, from the end
+ * that the direction names.  Returns false, without a position, if there is none.  In a parallel
+ * scan the place to go on from is that of whoever read a leaf last.
+ */
+static bool
+scan_go_on(IndexScanDesc scan, ScanDirection direction)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	bool		forward = ScanDirectionIsForward(direction);
+	GpbPlace	from = so->current.place;
+	bool		had_entries = so->current.copy.count > 0;
+	bool		found;
+
+	scan_leave(scan);
+	if (scan->parallel_scan != NULL && !gpb_parallel_scan_seize(scan, &from))
+		return false;
+	if (from.block == InvalidBlockNumber)
+		found = scan_end_leaf(scan, forward);
+	else
+		found = forward ? scan_next_leaf(scan, &from, had_entries) :
+			scan_previous_leaf(scan, &from);
+	if (!found && scan->parallel_scan != NULL)
+		gpb_parallel_scan_done(scan);
+	return found;
+}
+
 /*
  * Turn the scan keys into ranges, and begin at the first or last of them.  Returns false if there
  * are none.
@@ -548,9 +569,6 @@ static bool
 scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
-	bool		forward = ScanDirectionIsForward(direction);
-	int			range;
-	GpbBound	bound;
 
 	gpb_require_snapshot(scan->indexRelation, scan->xs_snapshot);
 	if (!so->prepared)
@@ -564,14 +582,9 @@ scan_first_leaf(IndexScanDesc scan, ScanDirection direction)
 		IsMVCCSnapshot(scan->xs_snapshot) &&
 		RelationNeedsWAL(scan->indexRelation);
 	so->neighbours = false;
-	range = forward ? 0 : so->set.count - 1;
-	bound = forward ? so->set.ranges[range].lo : so->set.ranges[range].hi;
-	if (gpb_skips(so->columns) &&
-		!(forward ? gpb_skip_right(so->columns, &so->set, &range, &bound) :
-		  gpb_skip_left(so->columns, &so->set, &range, &bound)))
-		return false;
-	scan_descend(scan, range, bound, direction);
-	return true;
+	so->current.copy.count = 0;
+	return scan->parallel_scan != NULL ? scan_go_on(scan, direction) :
+		scan_end_leaf(scan, ScanDirectionIsForward(direction));
 }
 
 /* ---- returning entries ---- */
@@ -601,7 +614,7 @@ locator_tid(IndexScanDesc scan, uint64 locator, ItemPointer tid)
 {
 	if (unlikely(gpb_locator_offset(locator) == InvalidOffsetNumber))
 		gpb_corrupted(scan->indexRelation,
-					  ((GpbScan *) scan->opaque)->current.block,
+					  ((GpbScan *) scan->opaque)->current.place.block,
 					  "entry points to no heap tuple");
 	ItemPointerSet(tid, gpb_locator_block(locator),
 				   gpb_locator_offset(locator));
@@ -711,7 +724,6 @@ bool
 gpb_gettuple(IndexScanDesc scan, ScanDirection direction)
 {
 	GpbScan    *so = (GpbScan *) scan->opaque;
-	bool		forward = ScanDirectionIsForward(direction);
 	bool		found;
 
 	Assert(!ScanDirectionIsNoMovement(direction));
@@ -731,8 +743,7 @@ gpb_gettuple(IndexScanDesc scan, ScanDirection direction)
 	{
 		if (scan_next_item(scan, direction))
 			return true;
-		found = forward ? scan_next_leaf(scan) :
-			scan_previous_leaf(scan);
+		found = scan_go_on(scan, direction);
 	}
 	return false;
 }
@@ -763,7 +774,7 @@ gpb_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 		if (ntids > 0)
 			tbm_add_tuples(tbm, tids, ntids, so->recheck);
 		total += ntids;
-		found = scan_next_leaf(scan);
+		found = scan_go_on(scan, ForwardScanDirection);
 	}
 	return total;
 }
@@ -839,7 +850,7 @@ gpb_scan_use_range(IndexScanDesc scan, GpbRange range)
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	MemoryContext old = MemoryContextSwitchTo(so->context);
 
-	Assert(scan->numberOfKeys == 0);
+	Assert(scan->numberOfKeys == 0 && so->columns != NULL);
 	scan_prepare(scan);
 	so->set.ranges[0] = range;
 	so->set.count = gpb_bound_less(range.lo, range.hi) ? 1 : 0;

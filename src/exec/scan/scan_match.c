@@ -23,6 +23,7 @@
 #include "exec/shell/clause_order.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_columns.h"
+#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 #include "exec/where/arms.h"
 #include "exec/where/conditions.h"
@@ -142,7 +143,7 @@ gpb_scan_wants_first(PlannerInfo *root, RelOptInfo *rel, GpbScanFirst *first)
 
 	if (!query_sorts_rows(root) || (clause = first_key(root)) == NULL)
 		return false;
-	expression = get_sortgroupclause_expr(clause, root->processed_tlist);
+	expression = gpb_of_child(root, rel, get_sortgroupclause_expr(clause, root->processed_tlist));
 	type = lookup_type_cache(exprType(expression), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
 	first->expression = (Expr *) expression;
 	first->descending = clause->sortop == type->gt_opr;

@@ -223,7 +223,7 @@ gpb_scan_may_be_planned(PlannerInfo *root, RelOptInfo *rel)
 {
 	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
 	if (!gpb_enable_scan || !has_own_index(rel) || OldSnapshotThresholdActive() ||
-		!gpb_query_allows_nodes(root) || !gpb_rel_is_plain(root, rel))
+		!gpb_query_allows_nodes(root) || !gpb_rel_is_table(root, rel))
 		return false;
 	/* what keeps rows for a cursor to move back does not say where they are */
 	return (gpb_planning_cursor & CURSOR_OPT_SCROLL) == 0 || !gpb_scan_shows_current_row(root);
@@ -237,6 +237,7 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	GpbScanGroups groups;
 	bool		wants_first;
 	bool		wants_last;
+	bool		is_child = rel->reloptkind != RELOPT_BASEREL;
 	bool		wants_groups;
 	Var		   *each;
 	GpbScanColumns all;
@@ -247,9 +248,10 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	if (!gpb_scan_may_be_planned(root, rel))
 		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
-	wants_last = gpb_scan_wants_last(root, rel, &last);
-	wants_groups = gpb_scan_wants_groups(root, rel, &groups);
-	each = gpb_scan_wants_each(root, rel);
+	/* of a child, what follows is in the query said of its parent */
+	wants_last = !is_child && gpb_scan_wants_last(root, rel, &last);
+	wants_groups = !is_child && gpb_scan_wants_groups(root, rel, &groups);
+	each = is_child ? NULL : gpb_scan_wants_each(root, rel);
 	collect_columns(root, rel, wants_first ? &first : NULL, &all);
 	foreach(lc, rel->indexlist)
 	{

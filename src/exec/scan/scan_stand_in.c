@@ -130,7 +130,8 @@ gpb_stand_ins_consider(PlannerInfo *root, RelOptInfo *rel)
 		if (scans_array(lfirst(lc)))
 			indexes = list_append_unique_ptr(indexes, ((IndexPath *) lfirst(lc))->indexinfo);
 	}
-	if (indexes == NIL || !gpb_scan_may_be_planned(root, rel) || gpb_scan_shows_current_row(root))
+	if (indexes == NIL || rel->reloptkind != RELOPT_BASEREL ||
+		!gpb_scan_may_be_planned(root, rel) || gpb_scan_shows_current_row(root))
 		return;
 	foreach(lc, indexes)
 		consider(root, rel, lfirst(lc));

@@ -10,6 +10,7 @@
 #include "access/heapam.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
+#include "optimizer/appendinfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "parser/parsetree.h"
@@ -24,17 +25,10 @@
 bool
 gpb_query_allows_nodes(PlannerInfo *root)
 {
-	for (; root != NULL; root = root->parent_root)
-	{
-		CmdType		command = root->parse->commandType;
+	CmdType		command = root->parse->commandType;
 
-		if (command != CMD_SELECT && command != CMD_INSERT)
-			return false;
-		if (root->parse->rowMarks != NIL || root->rowMarks != NIL ||
-			root->parse->onConflict != NULL)
-			return false;
-	}
-	return true;
+	return (command == CMD_SELECT || command == CMD_INSERT) && root->parse->rowMarks == NIL &&
+		root->rowMarks == NIL;
 }
 
 /* ---- the table ---- */
@@ -70,13 +64,18 @@ rows_are_the_heaps(const RelOptInfo *rel)
 bool
 gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 {
+	return rel->reloptkind == RELOPT_BASEREL && gpb_rel_is_table(root, rel);
+}
+
+bool
+gpb_rel_is_table(PlannerInfo *root, RelOptInfo *rel)
+{
 	RangeTblEntry *rte;
 	Relation	heap;
 	bool		plain;
 
-	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION ||
-		rel->indexlist == NIL || IS_DUMMY_REL(rel) ||
-		!bms_is_empty(rel->lateral_relids) || !rows_are_the_heaps(rel))
+	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION || rel->indexlist == NIL ||
+		IS_DUMMY_REL(rel) || !bms_is_empty(rel->lateral_relids) || !rows_are_the_heaps(rel))
 		return false;
 	rte = planner_rt_fetch(rel->relid, root);
 	if (rte->inh || rte->tablesample != NULL ||
@@ -88,6 +87,14 @@ gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 	plain = heap->rd_tableam == GetHeapamTableAmRoutine();
 	table_close(heap, NoLock);
 	return plain;
+}
+
+Node *
+gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression)
+{
+	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
+		return expression;
+	return adjust_appendrel_attrs_multilevel(root, expression, GPB_RELS_OF(rel));
 }
 
 /* ---- the index ---- */

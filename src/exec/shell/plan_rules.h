@@ -12,8 +12,10 @@
 #include "nodes/pathnodes.h"
 
 /*
- * Is the query a SELECT, or the SELECT of an INSERT, and not below a statement that may recheck
- * rows by running plan trees again (EvalPlanQual)?
+ * Is this level of the query a SELECT, or the SELECT of an INSERT, in which no row of a table is
+ * marked to be locked or changed?  EvalPlanQual, which tests such rows again, puts a row in the
+ * place of the scan of its table, so a node must stand for no such table.  It may stand for tables
+ * at another level of the same statement: see src/README, M10.
  */
 extern bool gpb_query_allows_nodes(PlannerInfo *root);
 
@@ -23,6 +25,16 @@ extern bool gpb_query_allows_nodes(PlannerInfo *root);
  * about the table's paths.
  */
 extern bool gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel);
+
+/*
+ * Is it such a table, or a leaf of a partitioned table, or a child of an inheritance parent or of
+ * UNION ALL?  Core's Append has the paths of a child; the query's expressions are about its parent:
+ * gpb_of_child().
+ */
+extern bool gpb_rel_is_table(PlannerInfo *root, RelOptInfo *rel);
+
+/* The query's expression, with the columns of the table's parent, if it has one, as its own */
+extern Node *gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression);
 
 /*
  * Is it a gpubtree index whose key columns, one or several, are plain columns, and whose predicate,

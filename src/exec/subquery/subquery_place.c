@@ -414,10 +414,7 @@ statement_allows_nodes(PlannedStmt *statement)
 {
 	if (statement->hasModifyingCTE || statement->rowMarks != NIL)
 		return false;
-	if (statement->commandType == CMD_INSERT)
-		return IsA(statement->planTree, ModifyTable) &&
-			((ModifyTable *) statement->planTree)->onConflictAction == ONCONFLICT_NONE;
-	return statement->commandType == CMD_SELECT;
+	return statement->commandType == CMD_SELECT || statement->commandType == CMD_INSERT;
 }
 
 /* Find the candidates that are the statement's SubPlans, by their numbers; false if none is. */

@@ -1,0 +1,125 @@
+\set ECHO none
+--
+-- Rows of partitions, of children that inherit, and of members of UNION ALL: each child has its own node below core's
+-- Append and MergeAppend.  The same rows stand in one table beside them, and answers are compared.
+--
+\pset format unaligned
+\pset tuples_only on
+SET max_parallel_workers_per_gather = 0;
+SET gpubtree.enable_device = off;
+SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
+SET enable_seqscan = off;
+
+-- range, and list below it; columns that were dropped, or have another order; other INCLUDE columns, a partial index, none
+CREATE TABLE parts (tenant int, ts int, v int, w numeric(10,2), x text) PARTITION BY RANGE (ts);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (1000);
+CREATE TABLE parts_2 (x text, gone int, v int, ts int, tenant int, w numeric(10,2));
+ALTER TABLE parts_2 DROP COLUMN gone;
+ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES FROM (1000) TO (2000);
+CREATE TABLE parts_3 PARTITION OF parts FOR VALUES FROM (2000) TO (3000) PARTITION BY LIST (tenant);
+CREATE TABLE parts_3a PARTITION OF parts_3 FOR VALUES IN (0, 1, 2);
+CREATE TABLE parts_3b PARTITION OF parts_3 DEFAULT;
+CREATE TABLE parts_4 PARTITION OF parts FOR VALUES FROM (3000) TO (4000);
+CREATE TABLE parts_empty PARTITION OF parts FOR VALUES FROM (4000) TO (5000);
+CREATE TABLE parts_default PARTITION OF parts DEFAULT;
+CREATE TABLE whole AS
+SELECT i % 7 AS tenant, i * 7919 % 5500 AS ts, nullif(i % 100, 50) AS v, ((i % 1000) / 100.0)::numeric(10,2) AS w, 'x' || i % 13 AS x
+FROM generate_series(1, 20000) i WHERE i * 7919 % 5500 NOT BETWEEN 4000 AND 4999;
+INSERT INTO parts SELECT * FROM whole;
+CREATE INDEX ON parts_1 USING gpubtree (ts) INCLUDE (tenant, v, w, x);
+CREATE INDEX ON parts_2 USING gpubtree (ts, tenant) INCLUDE (w, v);
+CREATE INDEX ON parts_3a USING gpubtree (ts) INCLUDE (x, v, tenant);
+CREATE INDEX ON parts_3b USING gpubtree (ts) INCLUDE (v, tenant) WHERE v IS NOT NULL;
+CREATE INDEX ON parts_default USING gpubtree (ts DESC NULLS LAST) INCLUDE (v, tenant);
+VACUUM ANALYZE parts, whole;
+
+-- children that inherit, one with a column more
+CREATE TABLE base (tenant int, ts int, v int, w numeric(10,2), x text);
+CREATE TABLE child (more int) INHERITS (base);
+INSERT INTO base SELECT * FROM whole WHERE tenant < 3;
+INSERT INTO child SELECT * FROM whole WHERE tenant >= 3;
+CREATE INDEX ON base USING gpubtree (ts) INCLUDE (v, tenant);
+CREATE INDEX ON child USING gpubtree (ts) INCLUDE (v, tenant);
+VACUUM ANALYZE base, child;
+
+-- which leaves have a node, and whether the rows are those of the table beside them
+CREATE FUNCTION compare(query text, source text DEFAULT 'parts') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	leaves text;
+	found text;
+	expected text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || format(query, source) LOOP
+		leaves := concat_ws(' ', leaves, substring(line FROM 'Gpubtree\w+\) on (\w+)'));
+	END LOOP;
+	EXECUTE 'SELECT string_agg(q::text, E''\n'') FROM (' || format(query, source) || ') q' INTO found;
+	SET LOCAL gpubtree.enabled = off;
+	EXECUTE 'SELECT string_agg(q::text, E''\n'') FROM (' || format(query, 'whole') || ') q' INTO expected;
+	SET LOCAL gpubtree.enabled = on;
+	RETURN CASE WHEN found IS DISTINCT FROM expected THEN 'DIFFERENT ' ELSE '' END || coalesce(leaves, 'none');
+END $$;
+\set ECHO all
+
+SELECT compare('SELECT * FROM %s WHERE ts BETWEEN 500 AND 5200 AND v %% 10 = 3 ORDER BY ts, tenant, v, w, x');
+SELECT compare('SELECT * FROM %s WHERE ts BETWEEN 500 AND 1500 AND (v + tenant) %% 10 = 3 ORDER BY ts, tenant, v, w, x');
+SELECT compare('SELECT ts, v FROM %s WHERE ts > 2500 AND v IS NULL ORDER BY ts, v');
+SELECT compare('SELECT ts, v FROM %s WHERE ts > 2500 AND v IS NOT NULL AND v %% 10 = 4 ORDER BY ts, v');
+SELECT compare('SELECT ts, x FROM %s WHERE ts IN (3, 1400, 2222, 2223, 5100) AND v * 2 > tenant ORDER BY ts, x');
+SELECT compare('SELECT tableoid IS NOT NULL, count(*) FROM %s WHERE ts < 2700 AND v %% 7 = 1 GROUP BY 1');
+-- the first rows of each child, by a column that has another number there, and by an expression
+SELECT compare('SELECT v, tenant, ts, w, x FROM %s WHERE ts > 100 ORDER BY v DESC NULLS LAST, tenant, ts, w, x LIMIT 7');
+SELECT compare('SELECT tenant + v AS s, ts, w, x FROM %s WHERE ts < 5400 ORDER BY 1, 2, 3, 4 LIMIT 5 OFFSET 2');
+-- in the order of the key
+SELECT compare('SELECT ts, v FROM %s WHERE ts > 900 AND v %% 10 = 3 ORDER BY ts, v LIMIT 20');
+-- what the query says of the parent is nothing that a node of a child is asked
+SELECT compare('SELECT DISTINCT ON (tenant) tenant, ts FROM %s WHERE ts > 10 ORDER BY tenant, ts DESC');
+SELECT compare('SELECT DISTINCT ts FROM %s WHERE ts BETWEEN 900 AND 2100 ORDER BY 1');
+SELECT compare('SELECT tenant, max(ts) FROM %s GROUP BY tenant ORDER BY 1');
+-- inheritance
+SELECT compare('SELECT ts, v, x FROM %s WHERE ts BETWEEN 500 AND 5200 AND v %% 10 = 3 ORDER BY ts, v, x', 'base');
+SELECT compare('SELECT v, ts, x FROM %s WHERE ts > 20 ORDER BY v DESC NULLS LAST, ts, x LIMIT 9', 'base');
+-- UNION ALL, whose members may have expressions where the parent has a column
+SELECT compare('SELECT a, b FROM (SELECT ts AS a, v AS b, tenant FROM %1$s WHERE tenant < 3 UNION ALL SELECT ts + 1, v %% 10, tenant FROM %1$s WHERE tenant >= 3) u WHERE a < 5300 AND b %% 3 = 1 ORDER BY b, a LIMIT 30', 'base');
+SELECT compare('SELECT a, b FROM (SELECT ts AS a, v AS b FROM %1$s UNION ALL SELECT ts, tenant * 5 FROM %1$s) u WHERE a > 700 ORDER BY b DESC NULLS LAST, a LIMIT 30', 'base');
+-- joined with another table: core's nested loop does not come to a node for each row
+SELECT compare('SELECT o, ts, v FROM generate_series(1, 3) o, %s WHERE ts BETWEEN 500 AND 2500 AND v %% 10 = o ORDER BY 1, 2, 3');
+
+-- pruned when the plan begins, and for each outer row
+PREPARE pruned(int, int) AS SELECT count(*), sum(v) FROM (SELECT * FROM parts WHERE ts BETWEEN $1 AND $2 AND v % 10 = 3 OFFSET 0) q;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE pruned(1100, 1200);
+EXECUTE pruned(1100, 1200);
+EXECUTE pruned(1900, 2100);
+RESET plan_cache_mode;
+SELECT o, (SELECT count(*) FROM (SELECT 1 FROM parts WHERE ts BETWEEN o AND o + 500 AND v % 10 = 3 OFFSET 0) q) = (SELECT count(*) FROM whole WHERE ts BETWEEN o AND o + 500 AND v % 10 = 3) AS same
+FROM generate_series(0, 5000, 1000) o;
+-- who may read the parent may read the leaves through it, and no others
+CREATE ROLE gpubtree_reader;
+GRANT SELECT ON parts TO gpubtree_reader;
+SET ROLE gpubtree_reader;
+SELECT count(*) FROM (SELECT * FROM parts WHERE ts BETWEEN 500 AND 1500 AND v % 10 = 3 OFFSET 0) q;
+SELECT count(*) FROM (SELECT * FROM parts_1 WHERE ts BETWEEN 500 AND 1500 AND v % 10 = 3 OFFSET 0) q;
+RESET ROLE;
+-- WHERE CURRENT OF finds the row
+BEGIN;
+DECLARE c CURSOR FOR SELECT tenant, ts, v FROM parts WHERE ts > -1 AND v % 10 = 3;
+MOVE 150 FROM c;
+FETCH 1 FROM c \gset
+DELETE FROM parts WHERE CURRENT OF c;
+SELECT count(*) FROM whole WHERE tenant = :tenant AND ts = :ts AND v = :v;
+SELECT (SELECT count(*) FROM whole) - (SELECT count(*) FROM parts);
+SELECT (SELECT count(*) FROM whole WHERE tenant = :tenant AND ts = :ts AND v = :v) - (SELECT count(*) FROM parts WHERE tenant = :tenant AND ts = :ts AND v = :v);
+ROLLBACK;
+-- a partition that goes while a plan is kept
+PREPARE kept AS SELECT count(*) FROM (SELECT * FROM parts WHERE ts BETWEEN 500 AND 2500 AND v % 10 = 3 OFFSET 0) q;
+EXECUTE kept;
+ALTER TABLE parts DETACH PARTITION parts_2;
+EXECUTE kept;
+DROP TABLE parts_2;
+EXECUTE kept;
+
+DROP TABLE parts, whole, base, child;
+DROP FUNCTION compare;
+DROP ROLE gpubtree_reader;

@@ -77,6 +77,18 @@ SELECT compare('SELECT ts, v FROM %s WHERE ts > 900 AND v %% 10 = 3 ORDER BY ts,
 SELECT compare('SELECT DISTINCT ON (tenant) tenant, ts FROM %s WHERE ts > 10 ORDER BY tenant, ts DESC');
 SELECT compare('SELECT DISTINCT ts FROM %s WHERE ts BETWEEN 900 AND 2100 ORDER BY 1');
 SELECT compare('SELECT tenant, max(ts) FROM %s GROUP BY tenant ORDER BY 1');
+-- where planning leaves one partition, it is grouped as a table by itself; not where it leaves two, or none
+SELECT compare('SELECT count(*), sum(v), avg(w), min(tenant), max(ts) FROM %s WHERE ts BETWEEN 1100 AND 1800 AND v %% 3 = 1');
+SELECT compare('SELECT tenant + 1, x, count(*), sum(v + tenant), max(x) FROM %s WHERE ts BETWEEN 100 AND 800 GROUP BY tenant + 1, x HAVING sum(v) > 10 ORDER BY 1, 2');
+SELECT compare('SELECT ts / 100, count(*), sum(v) FROM %s WHERE ts BETWEEN 100 AND 800 GROUP BY 1 ORDER BY 1 DESC LIMIT 3');
+SELECT compare('SELECT tenant, count(DISTINCT v), grouping(tenant) FROM %s WHERE ts BETWEEN 1100 AND 1800 GROUP BY ROLLUP (tenant) ORDER BY 1, 3');
+SELECT compare('SELECT DISTINCT tenant FROM %s WHERE ts BETWEEN 1100 AND 1800 ORDER BY 1');
+SELECT compare('SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY ts) FROM %s WHERE ts BETWEEN 100 AND 800');
+SELECT compare('SELECT count(*), sum(v) FROM %s WHERE ts BETWEEN 2100 AND 2800 AND tenant = 1');
+SELECT compare('SELECT count(*), sum(v) FROM %s WHERE ts BETWEEN 2100 AND 2800');
+SELECT compare('SELECT count(*), sum(v) FROM %s WHERE ts < 0 AND ts > 5');
+SELECT compare('SELECT tableoid IS NOT NULL, count(*) FROM %s WHERE ts BETWEEN 1100 AND 1800 GROUP BY 1');
+SELECT compare('SELECT count(p), count(*) FROM %s p WHERE ts BETWEEN 1100 AND 1800');
 -- inheritance
 SELECT compare('SELECT ts, v, x FROM %s WHERE ts BETWEEN 500 AND 5200 AND v %% 10 = 3 ORDER BY ts, v, x', 'base');
 SELECT compare('SELECT v, ts, x FROM %s WHERE ts > 20 ORDER BY v DESC NULLS LAST, ts, x LIMIT 9', 'base');
@@ -95,13 +107,22 @@ EXECUTE pruned(1900, 2100);
 RESET plan_cache_mode;
 SELECT o, (SELECT count(*) FROM (SELECT 1 FROM parts WHERE ts BETWEEN o AND o + 500 AND v % 10 = 3 OFFSET 0) q) = (SELECT count(*) FROM whole WHERE ts BETWEEN o AND o + 500 AND v % 10 = 3) AS same
 FROM generate_series(0, 5000, 1000) o;
--- who may read the parent may read the leaves through it, and no others
+-- who may read the parent may read the leaves through it, and no others; the parent's policies hold for them
 CREATE ROLE gpubtree_reader;
 GRANT SELECT ON parts TO gpubtree_reader;
 SET ROLE gpubtree_reader;
 SELECT count(*) FROM (SELECT * FROM parts WHERE ts BETWEEN 500 AND 1500 AND v % 10 = 3 OFFSET 0) q;
 SELECT count(*) FROM (SELECT * FROM parts_1 WHERE ts BETWEEN 500 AND 1500 AND v % 10 = 3 OFFSET 0) q;
+SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 1100 AND 1800;
 RESET ROLE;
+ALTER TABLE parts ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON parts TO gpubtree_reader USING (tenant = 3);
+SET ROLE gpubtree_reader;
+EXPLAIN (COSTS OFF) SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 1100 AND 1800;
+SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 1100 AND 1800;
+RESET ROLE;
+ALTER TABLE parts DISABLE ROW LEVEL SECURITY;
+SELECT count(*), sum(v) FROM whole WHERE ts BETWEEN 1100 AND 1800 AND tenant = 3;
 -- WHERE CURRENT OF finds the row
 BEGIN;
 DECLARE c CURSOR FOR SELECT tenant, ts, v FROM parts WHERE ts > -1 AND v % 10 = 3;

@@ -115,7 +115,8 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	own->index = index;
 	own->columns = list_concat(list_concat_copy(query->aggrefs, match.value_aggrefs),
 							   query->groups);
-	own->columns = list_concat(own->columns, query->groupings);
+	own->columns = gpb_grouping_as_said(query->grouping,
+										list_concat(own->columns, query->groupings));
 	own->plan = match.plan;
 	return own;
 }

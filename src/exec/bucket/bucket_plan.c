@@ -93,6 +93,7 @@ make_bucket_path(const GpbGrouping *query, const GpbBucketMatch *match,
 	gpb_bucket_price(query, match, counts, &path->path);
 	own->index = match->index;
 	own->columns = list_concat(lappend(list_copy(query->aggrefs), match->bucket), match->groups);
+	own->columns = gpb_grouping_as_said(query, own->columns);
 	own->having = query->having;
 	return path;
 }

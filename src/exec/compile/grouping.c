@@ -13,6 +13,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "parser/parsetree.h"
 #include "utils/typcache.h"
 
 #include "exec/compile/grouping.h"
@@ -130,6 +131,84 @@ gpb_grouping_may_match(const GpbGrouping *grouping, IndexOptInfo *index)
 													   index->indrestrictinfo));
 }
 
+/* ---- the table ---- */
+
+/*
+ * The only leaf that planning has left of a partitioned table, or of an inheritance parent; *n is
+ * the number of leaves.  A parent of the latter kind is a child of itself.
+ */
+static RelOptInfo *
+find_leaf(PlannerInfo *root, RelOptInfo *parent, int *n)
+{
+	RelOptInfo *leaf = NULL;
+	ListCell   *lc;
+
+	foreach(lc, root->append_rel_list)
+	{
+		const AppendRelInfo *info = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *child = root->simple_rel_array[info->child_relid];
+
+		if (info->parent_relid != parent->relid || child == NULL || IS_DUMMY_REL(child))
+			continue;
+		if (planner_rt_fetch(child->relid, root)->inh)
+			child = find_leaf(root, child, n);
+		else
+			(*n)++;
+		if (*n > 1)
+			return NULL;
+		if (child != NULL)
+			leaf = child;
+	}
+	return leaf;
+}
+
+/* The table whose rows the query groups, as a node may scan it; NULL if there is none such. */
+static RelOptInfo *
+grouped_table(PlannerInfo *root, RelOptInfo *rel)
+{
+	int			n = 0;
+
+	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION)
+		return NULL;
+	if (planner_rt_fetch(rel->relid, root)->inh)
+		rel = find_leaf(root, rel, &n);
+	return rel != NULL && gpb_rel_is_table(root, rel) ? rel : NULL;
+}
+
+/* Have groups and aggregates be about the child's columns. */
+static void
+translate(GpbGrouping *grouping)
+{
+	grouping->said = list_concat_copy(grouping->groups, grouping->aggrefs);
+	grouping->groups = (List *) gpb_of_child(grouping->root, grouping->rel,
+											 (Node *) grouping->groups);
+	grouping->aggrefs = (List *) gpb_of_child(grouping->root, grouping->rel,
+											  (Node *) grouping->aggrefs);
+	grouping->meant = list_concat_copy(grouping->groups, grouping->aggrefs);
+}
+
+List *
+gpb_grouping_as_said(const GpbGrouping *grouping, List *expressions)
+{
+	List	   *said = NIL;
+	ListCell   *lc;
+
+	foreach(lc, expressions)
+	{
+		Node	   *expression = lfirst(lc);
+		ListCell   *s;
+		ListCell   *m;
+
+		forboth(s, grouping->said, m, grouping->meant)
+		{
+			if (lfirst(m) == lfirst(lc))
+				expression = lfirst(s);
+		}
+		said = lappend(said, expression);
+	}
+	return said;
+}
+
 /* ---- the query ---- */
 
 const char *
@@ -143,10 +222,10 @@ gpb_match_grouping(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	memset(grouping, 0, sizeof(*grouping));
 	if (refusal != NULL)
 		return refusal;
-	if (!gpb_rel_is_plain(root, input_rel))
-		return "it is not of one ordinary table with indexes";
 	grouping->root = root;
-	grouping->rel = input_rel;
+	grouping->rel = grouped_table(root, input_rel);
+	if (grouping->rel == NULL)
+		return "it is not of one ordinary table with indexes";
 	grouping->grouped_rel = grouped_rel;
 	grouping->target = root->upper_targets[stage];
 	grouping->clauses = stage == UPPERREL_DISTINCT ? parse->distinctClause : parse->groupClause;
@@ -162,8 +241,10 @@ gpb_match_grouping(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	grouping->groupings = walk.groupings;
 	if (grouping->groups == NIL && grouping->aggrefs == NIL)
 		return "it has no aggregate";
+	if (grouping->rel != input_rel)
+		translate(grouping);
 	grouping->columns = needed_columns(grouping, NULL);
-	grouping->restricted = gpb_restricted_columns(root, input_rel, NULL,
-												  input_rel->baserestrictinfo);
+	grouping->restricted = gpb_restricted_columns(root, grouping->rel, NULL,
+												  grouping->rel->baserestrictinfo);
 	return NULL;
 }

@@ -17,7 +17,7 @@
 typedef struct GpbGrouping
 {
 	PlannerInfo *root;
-	RelOptInfo *rel;
+	RelOptInfo *rel;			/* of a parent of which planning has left one child, that child */
 	RelOptInfo *grouped_rel;	/* which has the paths */
 	PathTarget *target;			/* of these */
 	List	   *clauses;		/* SortGroupClauses: of DISTINCT too */
@@ -25,6 +25,8 @@ typedef struct GpbGrouping
 	List	   *aggrefs;		/* each once */
 	List	   *groupings;		/* calls of GROUPING(), each once */
 	List	   *having;
+	List	   *said;			/* groups and aggrefs as the query says them: of the parent's columns, */
+	List	   *meant;			/* where those above are of the child's; lists of the same length */
 	Bitmapset  *columns;		/* that an index without a predicate must have, but for those of */
 	Bitmapset  *restricted;		/* the table's restrictions; sets of plan_columns.h */
 } GpbGrouping;
@@ -36,6 +38,12 @@ typedef struct GpbGrouping
 extern const char *gpb_match_grouping(PlannerInfo *root, UpperRelationKind stage,
 									  RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 									  GpbGrouping *grouping);
+
+/*
+ * Groups and aggrefs as the query says them, which is how a node's scan tuple must have them, since
+ * what is above the node is matched with that.
+ */
+extern List *gpb_grouping_as_said(const GpbGrouping *grouping, List *expressions);
 
 /*
  * May the index, which is usable, answer the query?  It has every column then.  Much cheaper than

@@ -123,9 +123,11 @@ percentile_price(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan
 
 /* The path for one index; NULL if it cannot do this query. */
 static CustomPath *
-make_percentile_path(PlannerInfo *root, PathTarget *target, IndexOptInfo *index, List *others,
+make_percentile_path(const GpbGrouping *query, IndexOptInfo *index, List *others,
 					 List *percentiles, List *fractions)
 {
+	PlannerInfo *root = query->root;
+	PathTarget *target = query->target;
 	GpbPercentilePlan plan = {.index = index->indexoid, .fractions = fractions};
 	GpbPercentilePath *own;
 	CustomPath *path;
@@ -154,7 +156,7 @@ make_percentile_path(PlannerInfo *root, PathTarget *target, IndexOptInfo *index,
 	path->path.total_cost = path->path.startup_cost + target->cost.per_tuple;
 	own = (GpbPercentilePath *) path;
 	own->index = index;
-	own->aggrefs = list_concat_copy(others, percentiles);
+	own->aggrefs = gpb_grouping_as_said(query, list_concat_copy(others, percentiles));
 	own->plan = plan;
 	return path;
 }
@@ -176,8 +178,7 @@ gpb_percentile_add_path(const GpbGrouping *query)
 		return false;
 	foreach(lc, query->rel->indexlist)
 	{
-		CustomPath *path = make_percentile_path(query->root, query->target,
-												lfirst_node(IndexOptInfo, lc), others,
+		CustomPath *path = make_percentile_path(query, lfirst_node(IndexOptInfo, lc), others,
 												percentiles, fractions);
 
 		if (path != NULL && (best == NULL || path->path.total_cost < best->path.total_cost))

@@ -453,6 +453,8 @@ choose_skip(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *by
 {
 	Cost		whole = choose_phases(query, match, bytes);
 	double		whole_entries = match->entries;
+	double		whole_bytes = *bytes;
+	GpbSetsPlan whole_sets = match->plan.sets;
 	Cost		skipping;
 
 	if (match->skip.conditions == NIL)
@@ -465,7 +467,9 @@ choose_skip(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *by
 		return skipping;
 	match->plan.skips = NIL;
 	match->entries = whole_entries;
-	return choose_phases(query, match, bytes);
+	match->plan.sets = whole_sets;
+	*bytes = whole_bytes;
+	return whole;
 }
 
 /* ---- the whole ---- */

@@ -61,7 +61,8 @@ gpb_builder_refusal(const GpbProgramBuilder *builder)
 
 /*
  * Write what the builder refuses, or a program that it has made, to the server's log, in one line.
- * Called where a test has asked for it, in builds with hold points.
+ * Called where a test has asked for it, in builds with hold points.  A program is one integer List,
+ * "(i 1 2)", and is written as "(1 2)".
  */
 static void
 log_refusal(const GpbProgramBuilder *builder)
@@ -78,15 +79,19 @@ log_program(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 
 	gpb_program_put(&private, plan);
 	ereport(LOG_SERVER_ONLY,
-			(errmsg_internal("program%s: %s %s",
+			(errmsg_internal("program%s: (%s %s",
 							 gpb_builder_can_fault(builder) ? " that can fault" : "",
-							 nodeToString(private), nodeToString(plan->constants)),
+							 nodeToString(linitial(private)) + strlen("(i "),
+							 nodeToString(plan->constants)),
 			 errhidestmt(true), errhidecontext(true)));
 }
 
 /* ---- all or nothing ---- */
 
-/* Does what was added fit the temporaries, or was it refused? */
+/*
+ * Does what was added fit the temporaries, or was it refused?  Steps that are no more than these
+ * need not share them.
+ */
 static bool
 fits(GpbProgramBuilder *builder, int slot)
 {
@@ -94,6 +99,8 @@ fits(GpbProgramBuilder *builder, int slot)
 
 	if (slot == GPB_REFUSED)
 		return false;
+	if (builder->program.nsteps <= GPB_MAX_TEMPORARIES)
+		return true;
 	if (!gpb_program_assign(builder, &program))
 		return gpb_cannot(builder, "more than %d values at a time", GPB_MAX_TEMPORARIES);
 	return true;

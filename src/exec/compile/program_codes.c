@@ -153,16 +153,17 @@ is_foreign(Oid function, void *argument)
 	return function >= FirstNormalObjectId;
 }
 
-/* Is there anything that cannot be evaluated for a code alone? */
+/* Is there anything that cannot be evaluated for a code alone, a column of another type, too? */
 static bool
-unfit_walker(Node *node, void *argument)
+unfit_walker(Node *node, void *builder)
 {
 	if (node == NULL)
 		return false;
 	switch (nodeTag(node))
 	{
-		case T_List:
 		case T_Var:
+			return var_slot(builder, (Var *) node) < 0;
+		case T_List:
 		case T_Const:
 		case T_Param:
 		case T_RelabelType:
@@ -176,7 +177,7 @@ unfit_walker(Node *node, void *argument)
 			return true;
 	}
 	return check_functions_in_node(node, is_foreign, NULL) ||
-		expression_tree_walker(node, unfit_walker, argument);
+		expression_tree_walker(node, unfit_walker, builder);
 }
 
 /* The column that is the only one of the condition; NULL if there is none such */
@@ -186,13 +187,13 @@ only_code_column(GpbProgramBuilder *builder, Expr *condition)
 	Var		   *only = NULL;
 	ListCell   *lc;
 
-	if (unfit_walker((Node *) condition, NULL))
+	if (unfit_walker((Node *) condition, builder))
 		return NULL;
 	foreach(lc, pull_var_clause((Node *) condition, 0))
 	{
 		Var		   *var = lfirst_node(Var, lc);
 
-		if (var_slot(builder, var) < 0 || (only != NULL && only->varattno != var->varattno))
+		if (only != NULL && only->varattno != var->varattno)
 			return NULL;
 		only = var;
 	}

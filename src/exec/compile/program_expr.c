@@ -29,6 +29,7 @@
 #include "exec/compile/program_words.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
+#include "page/page.h"
 #include "program/program_steps.h"
 
 /* Shorter names for what is used all the time */
@@ -79,7 +80,7 @@ column_slot(GpbProgramBuilder *builder, Var *var)
 	if (column < 0)
 		return gpb_refuse(builder, "column %s, which is not in the index",
 						  get_attname(rte->relid, var->varattno, true));
-	if ((!OidIsValid(type) && getBaseType(var->vartype) != NUMERICOID) ||
+	if ((!OidIsValid(type) && gpb_base_type(var->vartype) != NUMERICOID) ||
 		!gpb_column_has_words(index, column))
 		return gpb_refuse(builder, "column %s, of type %s",
 						  get_attname(rte->relid, var->varattno, true),
@@ -91,7 +92,7 @@ column_slot(GpbProgramBuilder *builder, Var *var)
 static bool
 is_numeric(Expr *expression)
 {
-	return getBaseType(exprType((Node *) expression)) == NUMERICOID;
+	return gpb_base_type(exprType((Node *) expression)) == NUMERICOID;
 }
 
 /* A column of type numeric */

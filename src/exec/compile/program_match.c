@@ -132,7 +132,8 @@ check_filter(RelOptInfo *rel, RestrictInfo *rinfo)
 		return "a condition has no column";
 	if (!restriction_is_securely_promotable(rinfo, rel))
 		return "a condition must not see rows before a security policy does";
-	if (contain_volatile_functions((Node *) rinfo->clause))
+	/* asked of the RestrictInfo, core remembers the answer there */
+	if (contain_volatile_functions((Node *) rinfo))
 		return "a condition has a volatile function";
 	if (contain_subplans((Node *) rinfo->clause))
 		return "a condition has a subquery";

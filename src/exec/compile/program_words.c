@@ -18,7 +18,7 @@
 Oid
 gpb_word_type(Oid type)
 {
-	type = getBaseType(type);
+	type = gpb_base_type(type);
 	return gpb_type_coding(type) != GPB_CODING_NONE ? type : InvalidOid;
 }
 

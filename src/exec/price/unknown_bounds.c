@@ -72,7 +72,8 @@ has_outer_param(Node *node, void *root)
 bool
 gpb_has_outer_value(PlannerInfo *root, Node *expression)
 {
-	return has_outer_param(expression, root);
+	/* the planner has made no parameter yet, or else one of them may be in the expression */
+	return root->glob->paramExecTypes != NIL && has_outer_param(expression, root);
 }
 
 /* expression_tree_walker: is there a parameter of the statement, whose value is not known? */

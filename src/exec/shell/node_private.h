@@ -4,10 +4,11 @@
  *	  A plan node's private data as a List that core can copy, write and read.
  *
  * Core copies plans, sends them to parallel workers and keeps them in its cache, so what a node
- * needs at execution must be a List of nodes that core knows.  Here it is one flat List of Integers
- * and Strings.  Each kind of node has a struct of named fields and, side by side in one file, a
- * function that puts the fields into the List and one that gets them out in the same order; nothing
- * else looks into the List.
+ * needs at execution must be a List of nodes that core knows.  Here it is a List of Strings and of
+ * integer Lists, each of which has the numbers up to the next String: a node for each number would
+ * cost planning, and every copy of a plan, more than all else about the List.  Each kind of node has
+ * a struct of named fields and, side by side in one file, a function that puts the fields into the
+ * List and one that gets them out in the same order; nothing else looks into the List.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,7 +23,10 @@
 static inline void
 gpb_put_int(List **private, int value)
 {
-	*private = lappend(*private, makeInteger(value));
+	if (*private != NIL && IsA(llast(*private), IntList))
+		llast(*private) = lappend_int(llast(*private), value);
+	else
+		*private = lappend(*private, list_make1_int(value));
 }
 
 /* Append an OID to the list. */
@@ -44,13 +48,22 @@ typedef struct GpbPrivateReader
 {
 	const List *private;
 	int			next;
+	int			number;			/* which one of the integer List there */
 } GpbPrivateReader;
 
 /* Get what gpb_put_int() appended. */
 static inline int
 gpb_get_int(GpbPrivateReader *reader)
 {
-	return intVal(list_nth(reader->private, reader->next++));
+	const List *numbers = list_nth(reader->private, reader->next);
+	int			value = list_nth_int(numbers, reader->number++);
+
+	if (reader->number == list_length(numbers))
+	{
+		reader->next++;
+		reader->number = 0;
+	}
+	return value;
 }
 
 /* Get what gpb_put_oid() appended. */

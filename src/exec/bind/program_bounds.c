@@ -12,8 +12,7 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
-#include "parser/parsetree.h"
-#include "utils/lsyscache.h"
+#include "nodes/nodeFuncs.h"
 
 #include "exec/compile/program_build_internal.h"
 #include "exec/compile/program_words.h"
@@ -49,14 +48,13 @@ static GpbZoneValue
 column_bounds(const GpbProgramBuilder *builder, int column)
 {
 	IndexOptInfo *index = builder->index;
-	AttrNumber	attno;
+	TargetEntry *entry;
 
 	if (index->nkeycolumns > 1 ? column == 0 || column > index->ncolumns :
 		column >= index->ncolumns)
 		return gpb_zone_any(GPB_NO_SLOT);
-	attno = index->indexkeys[gpb_column_position(index, column)];
-	return type_bounds(gpb_word_type(get_atttype(planner_rt_fetch(index->rel->relid,
-																  builder->root)->relid, attno)));
+	entry = list_nth_node(TargetEntry, index->indextlist, gpb_column_position(index, column));
+	return type_bounds(gpb_word_type(exprType((Node *) entry->expr)));
 }
 
 static GpbZoneValue

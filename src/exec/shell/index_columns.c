@@ -112,17 +112,13 @@ gpb_index_has_columns(IndexOptInfo *index, List *columns)
 	return true;
 }
 
-/* The column is no expression. */
+/* The column is no expression, so core's description of the index has it as a Var. */
 Var *
 gpb_key_column_var(PlannerInfo *root, IndexOptInfo *index, int c)
 {
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
+	Var		   *var = castNode(Var, list_nth_node(TargetEntry, index->indextlist, c)->expr);
 
-	get_atttypetypmodcoll(planner_rt_fetch(index->rel->relid, root)->relid,
-						  index->indexkeys[c], &type, &typmod, &collation);
-	return makeVar(index->rel->relid, index->indexkeys[c], type, typmod, collation, 0);
+	return makeVar(var->varno, var->varattno, var->vartype, var->vartypmod, var->varcollid, 0);
 }
 
 Var *

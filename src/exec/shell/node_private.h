@@ -43,27 +43,25 @@ gpb_put_text(List **private, const char *text)
 	*private = lappend(*private, makeString(pstrdup(text != NULL ? text : "")));
 }
 
-/* A position in a private list: what is got next */
+/* A position in a private list: what is got next.  Begins with the list, and zero behind it. */
 typedef struct GpbPrivateReader
 {
 	const List *private;
 	int			next;
-	int			number;			/* which one of the integer List there */
+	const List *numbers;		/* the integer List before that, until a text is got; or NULL */
+	int			number;			/* of these, what is got next */
 } GpbPrivateReader;
 
 /* Get what gpb_put_int() appended. */
 static inline int
 gpb_get_int(GpbPrivateReader *reader)
 {
-	const List *numbers = list_nth(reader->private, reader->next);
-	int			value = list_nth_int(numbers, reader->number++);
-
-	if (reader->number == list_length(numbers))
+	if (reader->numbers == NULL)
 	{
-		reader->next++;
+		reader->numbers = list_nth(reader->private, reader->next++);
 		reader->number = 0;
 	}
-	return value;
+	return list_nth_int(reader->numbers, reader->number++);
 }
 
 /* Get what gpb_put_oid() appended. */
@@ -79,6 +77,7 @@ gpb_get_text(GpbPrivateReader *reader)
 {
 	const char *text = strVal(list_nth(reader->private, reader->next++));
 
+	reader->numbers = NULL;
 	return text[0] != '\0' ? text : NULL;
 }
 

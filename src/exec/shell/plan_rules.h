@@ -34,6 +34,14 @@ extern List *gpb_order_clauses(PlannerInfo *root, List *clauses);
  */
 extern bool gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel);
 
+/*
+ * The two halves of gpb_rel_is_plain(): what the relation's description says, and whether a table
+ * is of the heap access method, which takes as long as all the rest.  Where most queries end
+ * between the two, as look-ups do in scan/, they are asked apart.
+ */
+extern bool gpb_rel_may_be_plain(PlannerInfo *root, RelOptInfo *rel);
+extern bool gpb_rel_is_heap(PlannerInfo *root, RelOptInfo *rel);
+
 /* Is it a gpubtree index on a plain column, whose predicate, if it has one, the query implies? */
 extern bool gpb_index_is_usable(IndexOptInfo *index);
 

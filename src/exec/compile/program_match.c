@@ -42,7 +42,7 @@ gpb_match_group_clauses(PlannerInfo *root, RelOptInfo *rel, List *clauses, List 
 			return "it groups by an equality that is not the type's own";
 		if (!bms_is_member(rel->relid, pull_varnos(root, expression)))
 			return "it groups by a constant";
-		if (contain_volatile_functions(expression) || contain_subplans(expression))
+		if (contain_volatile_functions(expression) || gpb_has_subplan(root, expression))
 			return "it groups by a volatile function or a subquery";
 		*groups = list_append_unique(*groups, expression);
 	}
@@ -126,7 +126,7 @@ builder_refusal(const GpbProgramBuilder *builder)
 
 /* May the program test this restriction ahead of whatever else is done with the row? */
 static const char *
-check_filter(RelOptInfo *rel, RestrictInfo *rinfo)
+check_filter(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo)
 {
 	if (rinfo->pseudoconstant)
 		return "a condition has no column";
@@ -135,7 +135,7 @@ check_filter(RelOptInfo *rel, RestrictInfo *rinfo)
 	/* asked of the RestrictInfo, core remembers the answer there */
 	if (contain_volatile_functions((Node *) rinfo))
 		return "a condition has a volatile function";
-	if (contain_subplans((Node *) rinfo->clause))
+	if (gpb_has_subplan(root, (Node *) rinfo->clause))
 		return "a condition has a subquery";
 	return NULL;
 }
@@ -148,7 +148,7 @@ gpb_match_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder
 
 	foreach(lc, restrictions)
 	{
-		const char *refusal = check_filter(rel, lfirst_node(RestrictInfo, lc));
+		const char *refusal = check_filter(root, rel, lfirst_node(RestrictInfo, lc));
 
 		if (refusal != NULL)
 			return refusal;
@@ -174,7 +174,7 @@ gpb_split_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (check_filter(rel, rinfo) == NULL)
+		if (check_filter(root, rel, rinfo) == NULL)
 			candidates = lappend(candidates, rinfo);
 	}
 	foreach(lc, gpb_order_clauses(root, candidates))
@@ -215,7 +215,8 @@ gpb_match_items(GpbProgramBuilder *builder, List *aggrefs, GpbAggregateItem **it
 	{
 		Aggref	   *aggref = lfirst_node(Aggref, lc);
 
-		if (contain_volatile_functions((Node *) aggref) || contain_subplans((Node *) aggref))
+		if (contain_volatile_functions((Node *) aggref) ||
+			gpb_has_subplan(builder->root, (Node *) aggref))
 			return "an aggregate has a volatile function or a subquery";
 		if (!gpb_build_aggref(builder, aggref, &(*items)[foreach_current_index(lc)]))
 			return builder_refusal(builder);

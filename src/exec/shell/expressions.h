@@ -10,13 +10,21 @@
 
 #include "postgres.h"
 #include "nodes/bitmapset.h"
-#include "nodes/nodes.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/clauses.h"
 
 /*
  * Might evaluating the expression raise an error?  No, if it has nothing but columns, constants,
  * parameters, and leakproof functions of these.
  */
 extern bool gpb_may_fail(Node *expression);
+
+/* contain_subplans(), without a walk where the planner has made no plan of a subquery */
+static inline bool
+gpb_has_subplan(const PlannerInfo *root, Node *expression)
+{
+	return root->glob->subplans != NIL && contain_subplans(expression);
+}
 
 /* Add the numbers of the columns that the expression refers to by varno to the set. */
 extern Bitmapset *gpb_add_columns(Bitmapset *columns, Node *expression, Index varno);

@@ -10,13 +10,13 @@
 #include "access/genam.h"
 #include "access/stratnum.h"
 #include "nodes/makefuncs.h"
-#include "parser/parsetree.h"
-#include "utils/lsyscache.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "exec/shell/index_columns.h"
 #include "index/index.h"
+#include "page/page.h"
 
 /* The place of a table's column among those of the index, or -1 */
 static int
@@ -54,15 +54,24 @@ gpb_column_position(IndexOptInfo *index, int column)
 	return column > nincluded ? column - nincluded - 1 : column - 1 + index->nkeycolumns;
 }
 
-/* The coding of a column, by its number in programs */
+/*
+ * The coding of a column, by its number in programs.  Of most types it is the same in every index,
+ * and only of the others the index is opened: of numerics, for one, it depends on what was built.
+ */
 static GpbCoding
 column_coding(IndexOptInfo *index, int column)
 {
-	/* The planner holds a lock already. */
-	Relation	relation = index_open(index->indexoid, NoLock);
-	GpbCoding	coding = gpb_column_coding(gpb_layout(relation),
-										   gpb_column_position(index, column));
+	int			position = gpb_column_position(index, column);
+	TargetEntry *entry = list_nth_node(TargetEntry, index->indextlist, position);
+	GpbCoding	coding = gpb_core_type_coding(position < index->nkeycolumns ?
+											  index->opcintype[position] :
+											  exprType((Node *) entry->expr));
+	Relation	relation;
 
+	if (coding != GPB_CODING_NONE)
+		return coding;
+	relation = index_open(index->indexoid, NoLock);	/* the planner holds a lock already */
+	coding = gpb_column_coding(gpb_layout(relation), position);
 	index_close(relation, NoLock);
 	return coding;
 }

@@ -21,6 +21,7 @@
 
 #include "exec/compile/items.h"
 #include "exec/compile/program_words.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "program/program.h"
@@ -173,7 +174,7 @@ gpb_collect_aggrefs(PathTarget *target, List **aggrefs)
 	{
 		if (!IsA(lfirst(lc), Aggref))
 			return false;
-		*aggrefs = list_append_unique(*aggrefs, lfirst(lc));
+		*aggrefs = gpb_append_aggref(*aggrefs, lfirst(lc));
 	}
 	return *aggrefs != NIL;
 }

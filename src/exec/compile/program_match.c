@@ -63,7 +63,7 @@ collect_walker(Node *node, GpbAggregateWalk *walk)
 		return false;
 	if (IsA(node, Aggref))
 	{
-		walk->aggrefs = list_append_unique(walk->aggrefs, node);
+		walk->aggrefs = gpb_append_aggref(walk->aggrefs, (Aggref *) node);
 		return false;
 	}
 	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc))

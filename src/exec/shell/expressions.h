@@ -26,6 +26,13 @@ gpb_has_subplan(const PlannerInfo *root, Node *expression)
 	return root->glob->subplans != NIL && contain_subplans(expression);
 }
 
+/*
+ * list_append_unique() of an aggregate.  Core has numbered a query's aggregates, and equal ones have
+ * the same number, so no others are compared: comparing each with all takes the square of their
+ * number.
+ */
+extern List *gpb_append_aggref(List *aggrefs, Aggref *aggref);
+
 /* Add the numbers of the columns that the expression refers to by varno to the set. */
 extern Bitmapset *gpb_add_columns(Bitmapset *columns, Node *expression, Index varno);
 

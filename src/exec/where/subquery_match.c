@@ -16,6 +16,7 @@
 #include "parser/parsetree.h"
 
 #include "exec/price/unknown_bounds.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/where/key_conditions.h"
 #include "exec/where/subquery_match.h"
@@ -49,7 +50,7 @@ gpb_subquery_aggrefs(Node *expression, List **aggrefs)
 	{
 		if (!IsA(lfirst(lc), Aggref))
 			return false;
-		*aggrefs = list_append_unique(*aggrefs, lfirst(lc));
+		*aggrefs = gpb_append_aggref(*aggrefs, lfirst(lc));
 	}
 	return true;
 }

@@ -170,6 +170,9 @@ SELECT compare('SELECT coalesce(k::text, ''null'') FROM t_timestamptz ORDER BY k
 SELECT compare('SELECT min(k) FROM t_date');
 SELECT compare('SELECT max(k) FROM t_int2 WHERE k < 32767');
 
+-- gpb_base_type() takes no type of pg_type.dat for a domain
+SELECT count(*) FROM pg_type WHERE typtype = 'd' AND oid < 10000;
+
 -- constants known only when the query runs
 PREPARE after(int8) AS SELECT k FROM t_int2 WHERE k > $1 ORDER BY k;
 SET plan_cache_mode = force_generic_plan;

@@ -54,6 +54,18 @@ gpb_column_position(IndexOptInfo *index, int column)
 	return column > nincluded ? column - nincluded - 1 : column - 1 + index->nkeycolumns;
 }
 
+/* The coding of a column, by its place, as the index itself says it */
+static GpbCoding
+stored_coding(IndexOptInfo *index, int position)
+{
+	/* The planner holds a lock already. */
+	Relation	relation = index_open(index->indexoid, NoLock);
+	GpbCoding	coding = gpb_column_coding(gpb_layout(relation), position);
+
+	index_close(relation, NoLock);
+	return coding;
+}
+
 /*
  * The coding of a column, by its number in programs.  Of most types it is the same in every index,
  * and only of the others the index is opened: of numerics, for one, it depends on what was built.
@@ -66,13 +78,10 @@ column_coding(IndexOptInfo *index, int column)
 	GpbCoding	coding = gpb_core_type_coding(position < index->nkeycolumns ?
 											  index->opcintype[position] :
 											  exprType((Node *) entry->expr));
-	Relation	relation;
 
-	if (coding != GPB_CODING_NONE)
-		return coding;
-	relation = index_open(index->indexoid, NoLock);	/* the planner holds a lock already */
-	coding = gpb_column_coding(gpb_layout(relation), position);
-	index_close(relation, NoLock);
+	if (coding == GPB_CODING_NONE)
+		return stored_coding(index, position);
+	Assert(coding == stored_coding(index, position));
 	return coding;
 }
 

@@ -27,9 +27,8 @@ gpb_has_subplan(const PlannerInfo *root, Node *expression)
 }
 
 /*
- * list_append_unique() of an aggregate.  Core has numbered a query's aggregates, and equal ones have
- * the same number, so no others are compared: comparing each with all takes the square of their
- * number.
+ * list_append_unique() of an aggregate.  Core has numbered a query's aggregates, and equal ones
+ * have the same number, so no others are compared.
  */
 extern List *gpb_append_aggref(List *aggrefs, Aggref *aggref);
 

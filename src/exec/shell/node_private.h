@@ -5,10 +5,10 @@
  *
  * Core copies plans, sends them to parallel workers and keeps them in its cache, so what a node
  * needs at execution must be a List of nodes that core knows.  Here it is a List of Strings and of
- * integer Lists, each of which has the numbers up to the next String: a node for each number would
- * cost planning, and every copy of a plan, more than all else about the List.  Each kind of node has
- * a struct of named fields and, side by side in one file, a function that puts the fields into the
- * List and one that gets them out in the same order; nothing else looks into the List.
+ * integer Lists, each of which has the numbers up to the next String: to make, and to copy, a node
+ * for each number took several times as long.  Each kind of node has a struct of named fields and,
+ * side by side in one file, a function that puts the fields into the List and one that gets them
+ * out in the same order; nothing else looks into the List.
  *
  *-------------------------------------------------------------------------
  */

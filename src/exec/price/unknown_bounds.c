@@ -72,7 +72,7 @@ has_outer_param(Node *node, void *root)
 bool
 gpb_has_outer_value(PlannerInfo *root, Node *expression)
 {
-	/* the planner has made no parameter yet, or else one of them may be in the expression */
+	/* most statements have no parameter of the executor at all */
 	return root->glob->paramExecTypes != NIL && has_outer_param(expression, root);
 }
 

@@ -67,18 +67,20 @@ stored_coding(IndexOptInfo *index, int position)
 }
 
 /*
- * The coding of a column, by its number in programs.  Of most types it is the same in every index,
- * and only of the others the index is opened: of numerics, for one, it depends on what was built.
+ * Of most types the coding is the same in every index, and only of the others the index is opened:
+ * of numerics, for one, it depends on what was built.
  */
-static GpbCoding
-column_coding(IndexOptInfo *index, int column)
+GpbCoding
+gpb_slot_coding(IndexOptInfo *index, int column)
 {
 	int			position = gpb_column_position(index, column);
+	bool		is_key = position < index->nkeycolumns;
 	TargetEntry *entry = list_nth_node(TargetEntry, index->indextlist, position);
-	GpbCoding	coding = gpb_core_type_coding(position < index->nkeycolumns ?
-											  index->opcintype[position] :
-											  exprType((Node *) entry->expr));
+	Oid			type = is_key ? index->opcintype[position] : exprType((Node *) entry->expr);
+	GpbCoding	coding = gpb_core_type_coding(type);
 
+	if (!is_key && gpb_type_has_dictionary(type))
+		coding = GPB_CODING_DICTIONARY;
 	if (coding == GPB_CODING_NONE)
 		return stored_coding(index, position);
 	Assert(coding == stored_coding(index, position));
@@ -86,18 +88,10 @@ column_coding(IndexOptInfo *index, int column)
 }
 
 bool
-gpb_column_has_words(IndexOptInfo *index, int column)
+gpb_column_has_words(IndexOptInfo *index, int column, GpbCoding coding)
 {
-	GpbCoding	coding = column_coding(index, column);
-
 	return gpb_column_position(index, column) >= index->nkeycolumns ?
 		gpb_coding_has_words(coding) : gpb_coding_key_is_word(coding);
-}
-
-bool
-gpb_column_is_wide(IndexOptInfo *index, int column)
-{
-	return gpb_coding_key_is_wide(column_coding(index, column));
 }
 
 int
@@ -105,14 +99,6 @@ gpb_index_column_slots(IndexOptInfo *index)
 {
 	/* Nothing reads slot 0 of a key that has several columns. */
 	return index->ncolumns + (index->nkeycolumns > 1);
-}
-
-int
-gpb_column_scale(IndexOptInfo *index, int column)
-{
-	GpbCoding	coding = column_coding(index, column);
-
-	return gpb_coding_is_numeric(coding) ? gpb_coding_scale(coding) : -1;
 }
 
 bool

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
- * program.h
+ * program_tests.h
  *	  What the tests of programs share (program.c).
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_UNIT_PROGRAM_H
-#define GPB_UNIT_PROGRAM_H
+#ifndef GPB_PROGRAM_TESTS_H
+#define GPB_PROGRAM_TESTS_H
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@
 
 /* Count and print a verdict. */
 extern void plain_verdict(bool ok, const char *what);
-/* The same, with the form of the loops to which it belongs. */
+/* Count and print a verdict, with the name of the form of the loops to which it belongs. */
 extern void verdict_of_form(bool ok, const char *what);
 
 /* ---- program_model.c: operators by other means ---- */
@@ -82,4 +82,4 @@ extern void test_narrow_carry(void);
 extern void test_table(uint64 limit, int distinct);
 extern void test_zones(void);
 
-#endif							/* GPB_UNIT_PROGRAM_H */
+#endif							/* GPB_PROGRAM_TESTS_H */

@@ -20,10 +20,8 @@
 
 #include "compat.h"
 
-#include "access/transam.h"
 #include "storage/bufmgr.h"
 #include "storage/bufpage.h"
-#include "utils/lsyscache.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -201,16 +199,6 @@ extern GpbCoding gpb_held_type_coding(Oid type);
 extern GpbCoding gpb_core_type_coding(Oid type);
 /* Is a type one whose values INCLUDE columns hold by way of a dictionary? */
 extern bool gpb_type_has_dictionary(Oid type);
-
-/*
- * getBaseType(), without a look at a catalog for a type of pg_type.dat, whose OIDs are below
- * FirstGenbkiObjectId: none of these is a domain.
- */
-static inline Oid
-gpb_base_type(Oid type)
-{
-	return type < FirstGenbkiObjectId ? type : getBaseType(type);
-}
 
 /* Has the index a dictionary? */
 static inline bool

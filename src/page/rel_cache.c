@@ -23,6 +23,7 @@
 #include "utils/syscache.h"
 
 #include "key_columns.h"
+#include "page/base_type.h"
 #include "page/page.h"
 
 /* Types that one of several key columns can have, and INCLUDE columns, beside those of all keys */

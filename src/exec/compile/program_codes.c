@@ -28,6 +28,7 @@
 #include "exec/price/price_constants.h"
 #include "exec/shell/index_columns.h"
 #include "index/dictionary.h"
+#include "page/base_type.h"
 #include "page/page.h"
 #include "program/program_steps.h"
 

@@ -22,7 +22,7 @@
 #include "exec/compile/program_build_internal.h"
 #include "exec/compile/program_decimal.h"
 #include "exec/compile/program_halves.h"
-#include "page/page.h"
+#include "page/base_type.h"
 #include "page/numeric.h"
 #include "program/program_steps.h"
 

@@ -24,7 +24,7 @@
 #include "exec/compile/program_field.h"
 #include "exec/compile/program_halves.h"
 #include "exec/functions/date_units.h"
-#include "page/page.h"
+#include "page/base_type.h"
 #include "page/numeric.h"
 #include "program/program_steps.h"
 

@@ -14,6 +14,7 @@
 
 #include "exec/compile/program_build.h"
 #include "exec/compile/program_words.h"
+#include "page/base_type.h"
 #include "page/page.h"
 
 void

@@ -90,8 +90,7 @@ has_param(void *expression, GpbParamKind kind)
 {
 	GpbParamSearch search = {kind, NULL};
 
-	/* most statements have no parameter of the executor at all */
-	return root->glob->paramExecTypes != NIL && param_walker(expression, &search);
+	return param_walker(expression, &search);
 }
 
 bool
@@ -99,7 +98,8 @@ gpb_has_outer_value(PlannerInfo *root, Node *expression)
 {
 	GpbParamSearch search = {GPB_OUTER_PARAM, root};
 
-	return param_walker(expression, &search);
+	/* most statements have no parameter of the executor at all */
+	return root->glob->paramExecTypes != NIL && param_walker(expression, &search);
 }
 
 bool

@@ -413,13 +413,15 @@ choose_phases(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *
 
 /*
  * Have the plan skip if that costs less.  Returns the price of the phases; *bytes is that of their
- * groups.
+ * groups.  Each choice of phases makes arrays of its own, so the former one's can be put back.
  */
 static Cost
 choose_skip(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *bytes)
 {
 	Cost		whole = choose_phases(query, match, bytes);
+	double		whole_bytes = *bytes;
 	double		whole_entries = match->entries;
+	GpbSetsPlan whole_sets = match->plan.sets;
 	Cost		skipping;
 
 	if (match->skip.conditions == NIL)
@@ -431,8 +433,10 @@ choose_skip(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *by
 	if (skipping < whole)
 		return skipping;
 	match->plan.skips = NIL;
+	match->plan.sets = whole_sets;
 	match->entries = whole_entries;
-	return choose_phases(query, match, bytes);
+	*bytes = whole_bytes;
+	return whole;
 }
 
 /* ---- the whole ---- */

@@ -32,7 +32,10 @@ typedef enum GpbCpuForm
 #define GPB_TARGET_AVX512	__attribute__((target("avx512f,avx2")))
 #define GPB_FN_AVX512		static inline __attribute__((always_inline, target("avx512f,avx2")))
 
-/* What there is in each form, by GpbCpuForm; loops without one of their own for AVX-512 say AVX2's. */
+/*
+ * What there is in each form, by GpbCpuForm.  Loops that have no form of their own for AVX-512 give
+ * that of AVX2.
+ */
 #define GPB_FORMS(plain, avx2, avx512)	{plain, avx2, avx512}
 #else
 #define GPB_FORMS(plain, avx2, avx512)	{plain}

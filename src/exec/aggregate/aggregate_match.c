@@ -63,7 +63,10 @@ part_aggregates(GpbAggregateQuery *query, List *aggrefs)
 		if (gpb_depends_on_values(aggref))
 			query->value_aggrefs = lappend(query->value_aggrefs, aggref);
 		else
+		{
 			query->aggrefs = lappend(query->aggrefs, aggref);
+			query->plain_aggrefs = lappend(query->plain_aggrefs, gpb_without_distinct(aggref));
+		}
 	}
 }
 
@@ -136,103 +139,37 @@ gpb_aggregate_may_match(const GpbAggregateQuery *query, IndexOptInfo *index)
 													   index->indrestrictinfo));
 }
 
-/* ---- the program ---- */
-
-/* Add the aggregates to the program and to the plan; what they need of groups comes last. */
-static const char *
-match_aggregates(const GpbAggregateQuery *query, GpbAggregateMatch *match)
-{
-	GpbAggregatePlan *plan = &match->plan;
-	List	   *aggrefs = NIL;
-	const char *refusal;
-	ListCell   *lc;
-
-	foreach(lc, query->aggrefs)
-		aggrefs = lappend(aggrefs, gpb_without_distinct(lfirst_node(Aggref, lc)));
-	plan->nitems = list_length(aggrefs);
-	refusal = gpb_match_items(match->builder, aggrefs, &plan->items);
-	if (refusal != NULL || query->value_aggrefs == NIL)
-		return refusal;
-	return gpb_values_match(match->builder, query->value_aggrefs, &plan->values, &plan->nvalues,
-							&match->value_aggrefs);
-}
-
-/* Add the group expressions to the program, and their types to the plan. */
-static const char *
-match_groups(const GpbAggregateQuery *query, GpbAggregateMatch *match)
-{
-	GpbAggregatePlan *plan = &match->plan;
-	ListCell   *lc;
-
-	plan->ngroups = list_length(query->groups);
-	plan->group_types = palloc(sizeof(Oid) * plan->ngroups);
-	foreach(lc, query->groups)
-	{
-		if (!gpb_build_group_of_words(match->builder, lfirst(lc),
-									  &plan->group_types[foreach_current_index(lc)]))
-			return gpb_builder_refusal(match->builder);
-	}
-	return NULL;
-}
-
-/* Match the query to the index by a program. */
-static const char *
-match_program(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *filters)
-{
-	GpbAggregatePlan *plan = &match->plan;
-	List	   *needed = list_concat(list_concat_copy(query->groups, query->aggrefs),
-									 query->value_aggrefs);
-	const char *refusal;
-	ListCell   *lc;
-
-	foreach(lc, filters)
-		needed = lappend(needed, lfirst_node(RestrictInfo, lc)->clause);
-	refusal = gpb_match_columns(query->root, match->index, needed);
-	if (refusal != NULL)
-		return refusal;
-	match->builder = gpb_builder_begin(query->root, match->index);
-	refusal = gpb_match_filters(query->root, query->rel, match->builder, filters, &plan->filters);
-	if (refusal == NULL)
-		refusal = match_groups(query, match);
-	if (refusal == NULL)
-		refusal = match_aggregates(query, match);
-	if (refusal != NULL)
-		return refusal;
-	plan->program = *gpb_builder_end(match->builder);
-	plan->has_program = !gpb_program_is_plain(&plan->program.program);
-	match->needs_child |= gpb_program_may_give_up(match->builder, &plan->program);
-	return NULL;
-}
-
 /* ---- an index ---- */
 
-/* Match the aggregates to the columns of the index, which have to be aggregated as they are. */
-static bool
-match_plain(const GpbAggregateQuery *query, GpbAggregateMatch *match)
+/*
+ * Match the query to the index, whose ranges leave these restrictions; what aggregates need of
+ * groups comes last.
+ */
+static const char *
+match_entries(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 {
 	GpbAggregatePlan *plan = &match->plan;
+	GpbEntriesQuery entries = {
+		match->others, query->groups, true, query->plain_aggrefs, query->value_aggrefs
+	};
+	GpbEntriesMatch found;
+	const char *refusal = gpb_match_entries(query->root, match->index, &entries, &found);
 
+	if (refusal == NULL && query->value_aggrefs != NIL)
+		refusal = gpb_values_match(found.builder, query->value_aggrefs, &plan->values,
+								   &plan->nvalues, &match->value_aggrefs);
+	if (refusal != NULL)
+		return refusal;
+	gpb_match_entries_end(&found);
+	plan->filters = found.filters;
+	plan->ngroups = list_length(query->groups);
+	plan->group_types = found.group_types;
 	plan->nitems = list_length(query->aggrefs);
-	return gpb_match_batch_aggrefs(match->index, query->aggrefs, &plan->items);
-}
-
-/* Match the query to the index, whose ranges are known, as a plain program or by another. */
-static const char *
-match_answer(const GpbAggregateQuery *query, GpbAggregateMatch *match, List *others)
-{
-	const char *refusal;
-
-	match->needs_child |= gpb_arms_may_fail(match->plan.arms);
-	if (others != NIL || query->groups != NIL || query->value_aggrefs != NIL ||
-		!match_plain(query, match))
-	{
-		refusal = match_program(query, match, others);
-		if (refusal != NULL)
-			return refusal;
-	}
-	if (match->needs_child && (contain_subplans((Node *) query->target->exprs) ||
-							   contain_subplans((Node *) query->having)))
-		return "the target list or HAVING has a subquery";
+	plan->items = found.items;
+	plan->has_program = found.has_program;
+	plan->program = found.program;
+	match->builder = found.builder;
+	match->needs_child |= found.may_give_up;
 	return NULL;
 }
 
@@ -259,6 +196,7 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 						  GpbAggregateMatch *match)
 {
 	GpbRangeSplit split;
+	const char *refusal;
 
 	GPB_COUNT_MATCH();
 	memset(match, 0, sizeof(*match));
@@ -284,5 +222,12 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 		gpb_columns_may_be_lossy(index, &split);
 	if (!gpb_explain_decisions && ranges_are_beaten(query, match))
 		return "an ordinary plan is cheaper";
-	return match_answer(query, match, split.others);
+	match->needs_child |= gpb_arms_may_fail(match->plan.arms);
+	refusal = match_entries(query, match);
+	if (refusal != NULL)
+		return refusal;
+	if (match->needs_child && (contain_subplans((Node *) query->target->exprs) ||
+							   contain_subplans((Node *) query->having)))
+		return "the target list or HAVING has a subquery";
+	return NULL;
 }

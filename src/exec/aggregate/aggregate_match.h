@@ -30,6 +30,7 @@ typedef struct GpbAggregateQuery
 	PathTarget *target;			/* of these */
 	List	   *groups;			/* expressions, each once; those of DISTINCT are groups too */
 	List	   *aggrefs;		/* each once, without those that depend on values */
+	List	   *plain_aggrefs;	/* these without DISTINCT, which makes no difference */
 	List	   *value_aggrefs;	/* aggregate_values.h */
 	List	   *groupings;		/* calls of GROUPING(), each once */
 	GpbSetsPlan sets;			/* without phases */

@@ -49,7 +49,7 @@ typedef struct GpbAggregatePlan
 	GpbProgramPlan program;
 	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
 	int			ngroups;
-	Oid		   *group_types;	/* a base type for each group expression */
+	GpbWordType *group_types;	/* one for each group expression */
 	GpbSetsPlan sets;
 	int			nvalues;		/* expressions on whose values aggregates depend */
 	GpbValuesPlan *values;

@@ -86,50 +86,44 @@ drop_steps(GpbProgram *program, const GpbProgram *whole, bool sees_to_faults)
 
 /* ---- terms ---- */
 
-/*
- * The number of a term of the whole in the subprogram, to which it is added if it is not there yet
- */
+/* Terms of the whole that are added to a subprogram */
+typedef struct GpbTermMove
+{
+	const GpbProgram *whole;
+	GpbProgram *program;
+	int			moved[GPB_MAX_TERMS];	/* the number of each in the subprogram, or GPB_NO_TERM */
+} GpbTermMove;
+
+/* The number of a term of the whole in the subprogram, to which it is added if need be */
 static int
-move_term(const GpbProgram *whole, GpbProgram *program, int *moved, int term)
+move_term(int term, void *context)
 {
-	if (moved[term] < 0)
+	GpbTermMove *move = context;
+
+	if (move->moved[term] == GPB_NO_TERM)
 	{
-		moved[term] = program->nterms;
-		program->term[program->nterms++] = whole->term[term];
+		move->moved[term] = move->program->nterms;
+		move->program->term[move->program->nterms++] = move->whole->term[term];
 	}
-	return moved[term];
+	return move->moved[term];
 }
 
-/* Have an item name terms of the subprogram. */
-static void
-move_item(const GpbProgram *whole, GpbProgram *program, int *moved, GpbAggregateItem *item)
-{
-	if (item->function == GPB_COUNT_ENTRIES)
-		return;
-	item->column = move_term(whole, program, moved, item->column);
-	if (!gpb_function_is_of_pairs(item->function))
-		return;
-	item->pair.y = move_term(whole, program, moved, item->pair.y);
-	item->pair.products = move_term(whole, program, moved, item->pair.products);
-	item->pair.rests = move_term(whole, program, moved, item->pair.rests);
-}
-
-/* The terms of the subprogram: those of its items. */
+/* The terms of the subprogram: those of its items, which name them. */
 static void
 choose_terms(const GpbWhole *whole, GpbSubprogram *sub)
 {
-	int			moved[GPB_MAX_TERMS];
+	GpbTermMove move = {whole->program, &sub->program};
 	int			i;
 
 	for (i = 0; i < GPB_MAX_TERMS; i++)
-		moved[i] = -1;
+		move.moved[i] = GPB_NO_TERM;
 	sub->program.nterms = 0;
 	for (i = 0; i < sub->nitems; i++)
-		move_item(whole->program, &sub->program, moved, &sub->items[i]);
+		gpb_map_item_terms(&sub->items[i], move_term, &move);
 	for (i = 0; i < sub->values.n; i++)
 	{
 		if (sub->values.items[i].has_filter)
-			move_item(whole->program, &sub->program, moved, &sub->values.items[i].filter);
+			gpb_map_item_terms(&sub->values.items[i].filter, move_term, &move);
 	}
 }
 
@@ -137,12 +131,12 @@ choose_terms(const GpbWhole *whole, GpbSubprogram *sub)
 
 /* Add the group slots of values of this type, whose words the program has in these slots. */
 static void
-add_group(GpbSubprogram *sub, Oid type, const uint8 *slots)
+add_group(GpbSubprogram *sub, GpbWordType type, const uint8 *slots)
 {
 	GpbProgram *program = &sub->program;
 	int			i;
 
-	if (gpb_word_is_float(type))
+	if (gpb_word_is_float(type.sql))
 		sub->floats |= (uint32) 1 << program->ngroups;
 	for (i = 0; i < gpb_type_words(type); i++)
 		program->group[program->ngroups++] = slots[i];

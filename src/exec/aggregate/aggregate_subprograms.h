@@ -29,7 +29,7 @@ typedef struct GpbWhole
 	const GpbProgram *program;	/* group slots: the query's and, if there are values, one of the
 								 * first of these */
 	int			ngroups;		/* expressions of the query */
-	const Oid  *group_types;
+	const GpbWordType *group_types;
 	int			nitems;
 	const GpbAggregateItem *items;	/* ordinary aggregates */
 	int			nvalues;

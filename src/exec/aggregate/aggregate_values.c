@@ -70,15 +70,15 @@ gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program, uint32 fl
 		const GpbValuesItem *item = &plan->items[i];
 		Expr	   *expression = NULL;
 
-		if (item->function == GPB_VALUES_DISC || item->function == GPB_VALUES_CONT)
+		if (gpb_function_is_percentile(item->each.function))
 		{
 			expression = lfirst(fraction);
 			fraction = lnext(plan->fractions, fraction);
 		}
 		gpb_values_final_init(&scan->finals[i], item, plan->type, &scan->format, index, expression,
 							  ps);
-		scan->ordered |= item->function == GPB_VALUES_DISC ||
-			item->function == GPB_VALUES_CONT || item->function == GPB_VALUES_MODE;
+		scan->ordered |= gpb_function_is_percentile(item->each.function) ||
+			item->each.function == GPB_MODE;
 	}
 	return scan;
 }

@@ -199,7 +199,8 @@ gpb_range_totals_column(const GpbRangeTotals *totals, int item)
 }
 
 void
-gpb_group_values(Relation index, const GpbGroup *group, int n, const Oid *types, Datum *values,
+gpb_group_values(Relation index, const GpbGroup *group, int n, const GpbWordType *types,
+				 Datum *values,
 				 bool *isnull)
 {
 	int			i;

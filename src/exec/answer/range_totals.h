@@ -71,7 +71,7 @@ extern const GpbAnswerColumn *gpb_range_totals_column(const GpbRangeTotals *tota
  * The values of a group's expressions, n of these types, which are no domains, and each of one
  * word
  */
-extern void gpb_group_values(Relation index, const GpbGroup *group, int n, const Oid *types,
+extern void gpb_group_values(Relation index, const GpbGroup *group, int n, const GpbWordType *types,
 							 Datum *values, bool *isnull);
 
 /* Entries of one range of the last run */

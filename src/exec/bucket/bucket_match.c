@@ -201,7 +201,7 @@ estimate_entries(const GpbBucketQuery *query, const GpbBucketMatch *match, List 
 	return gpb_range_entries(query->root, match->index, ranges, 1.0, rows);
 }
 
-/* ---- the program ---- */
+/* ---- an index ---- */
 
 /* Is each of the plan's groups one word?  GpubtreeAggregate has groups by values of two words. */
 static bool
@@ -218,36 +218,33 @@ groups_are_words(const GpbBucketPlan *plan)
 }
 
 /*
- * Match filters, other groups and aggregates by a program.  Where there are filters, no argument of
- * the bucket function may fail: core evaluates it only if there is a row that passes them.
+ * Match filters, other groups and aggregates.  Where there are filters, no argument of the bucket
+ * function may fail: core evaluates it only if there is a row that passes them.
  */
 static bool
-match_program(const GpbBucketQuery *query, GpbBucketMatch *match, List *filters)
+match_entries(const GpbBucketQuery *query, GpbBucketMatch *match, List *filters)
 {
 	GpbBucketPlan *plan = &match->plan;
-	List	   *needed = list_concat_copy(match->groups, query->aggrefs);
-	ListCell   *lc;
+	GpbEntriesQuery entries = {filters, match->groups, false, query->aggrefs};
+	GpbEntriesMatch found;
 
-	foreach(lc, filters)
-		needed = lappend(needed, lfirst_node(RestrictInfo, lc)->clause);
 	if ((filters != NIL && gpb_may_fail((Node *) plan->arguments)) ||
-		gpb_match_columns(query->root, match->index, needed) != NULL)
+		gpb_match_entries(query->root, match->index, &entries, &found) != NULL)
 		return false;
-	match->builder = gpb_builder_begin(query->root, match->index);
+	gpb_match_entries_end(&found);
+	plan->nitems = list_length(query->aggrefs);
+	plan->items = found.items;
+	plan->filters = found.filters;
 	plan->ngroups = list_length(match->groups);
-	if (gpb_match_filters(query->root, query->rel, match->builder, filters,
-						  &plan->filters) != NULL ||
-		gpb_match_groups(match->builder, match->groups, &plan->group_types) != NULL ||
-		!groups_are_words(plan) ||
-		gpb_match_items(match->builder, query->aggrefs, &plan->items) != NULL)
-		return false;
-	plan->program = *gpb_builder_end(match->builder);
+	plan->group_types = found.group_types;
+	plan->program = found.program;
 	plan->program.program.by_range = plan->ngroups > 0;
-	plan->has_program = !gpb_program_is_plain(&plan->program.program);
+	plan->has_program = found.has_program;
 	if (plan->has_program)
 		plan->having = query->having;
-	match->needs_child |= gpb_program_may_give_up(match->builder, &plan->program);
-	return true;
+	match->builder = found.builder;
+	match->needs_child |= found.may_give_up;
+	return groups_are_words(plan);
 }
 
 bool
@@ -261,7 +258,6 @@ gpb_bucket_match_index(const GpbBucketQuery *query, IndexOptInfo *index, GpbBuck
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	plan->index = index->indexoid;
-	plan->nitems = list_length(query->aggrefs);
 	if (!split_restrictions(query, match, &ranges, &filters) || !match_bucket(query, match))
 		return false;
 	/* whether there is a row, before an argument is evaluated, is asked of one key column alone */
@@ -269,9 +265,7 @@ gpb_bucket_match_index(const GpbBucketQuery *query, IndexOptInfo *index, GpbBuck
 		return false;
 	match->entries = estimate_entries(query, match, ranges, filters);
 	match->needs_child = gpb_may_be_lossy(plan->conditions);
-	if ((filters != NIL || match->groups != NIL ||
-		 !gpb_match_batch_aggrefs(index, query->aggrefs, &plan->items)) &&
-		!match_program(query, match, filters))
+	if (!match_entries(query, match, filters))
 		return false;
 	return !match->needs_child || !(contain_subplans((Node *) query->target->exprs) ||
 									contain_subplans((Node *) query->having));

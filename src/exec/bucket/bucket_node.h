@@ -48,7 +48,7 @@ typedef struct GpbBucketPlan
 	GpbProgramPlan program;
 	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
 	int			ngroups;		/* group expressions beside the bucket */
-	Oid		   *group_types;	/* a base type for each of them */
+	GpbWordType *group_types;	/* one for each of them */
 	List	   *having;
 } GpbBucketPlan;
 

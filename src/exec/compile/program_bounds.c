@@ -62,11 +62,11 @@ column_bounds(const GpbProgramBuilder *builder, int column)
 static GpbZoneValue
 constant_bounds(const GpbProgramBuilder *builder, int i)
 {
-	Oid			type = list_nth_oid(builder->constant_types, i);
+	GpbWordType type = builder->constant_type[i];
 	Const	   *value = list_nth(builder->constants, i);
-	GpbZoneValue bounds = type_bounds(type);
+	GpbZoneValue bounds = type_bounds(type.sql);
 
-	if (!IsA(value, Const) || value->constisnull || gpb_is_table_type(type))
+	if (!IsA(value, Const) || value->constisnull || gpb_has_table(type))
 		return bounds;
 	bounds.has_nulls = false;
 	bounds.least = bounds.greatest = gpb_datum_word(type, value->constvalue);

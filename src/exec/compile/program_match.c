@@ -99,8 +99,16 @@ gpb_match_columns(PlannerInfo *root, IndexOptInfo *index, List *expressions)
 		else
 			needed = lappend(needed, aggref);
 	}
-	foreach(lc, pull_var_clause((Node *) needed,
-								PVC_RECURSE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS))
+	needed = pull_var_clause((Node *) needed,
+							 PVC_RECURSE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS);
+	foreach(lc, needed)
+	{
+		Var		   *var = (Var *) lfirst(lc);
+
+		if (IsA(var, Var) && var->varno != index->rel->relid)
+			return "an aggregate or a condition needs columns of several tables";
+	}
+	foreach(lc, needed)
 	{
 		Var		   *var = (Var *) lfirst(lc);
 
@@ -191,14 +199,18 @@ gpb_split_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder
 }
 
 const char *
-gpb_match_groups(GpbProgramBuilder *builder, List *groups, Oid **types)
+gpb_match_groups(GpbProgramBuilder *builder, List *groups, bool merges_floats,
+				 GpbWordType **types)
 {
 	ListCell   *lc;
 
-	*types = palloc(sizeof(Oid) * list_length(groups));
+	*types = palloc(sizeof(GpbWordType) * list_length(groups));
 	foreach(lc, groups)
 	{
-		if (!gpb_build_group(builder, lfirst(lc), &(*types)[foreach_current_index(lc)]))
+		GpbWordType *type = &(*types)[foreach_current_index(lc)];
+
+		if (!(merges_floats ? gpb_build_group_of_words :
+			  gpb_build_group) (builder, lfirst(lc), type))
 			return builder_refusal(builder);
 	}
 	return NULL;
@@ -229,12 +241,13 @@ tables_may_be_long(const GpbProgramPlan *plan)
 	int			orders = 0;
 	ListCell   *lc;
 
-	foreach(lc, plan->constant_types)
+	foreach(lc, plan->constants)
 	{
-		orders += gpb_is_ranks_type(lfirst_oid(lc));
-		if (gpb_is_zone_type(lfirst_oid(lc)) || gpb_is_codes_type(lfirst_oid(lc)) ||
-			(gpb_is_array_type(lfirst_oid(lc)) &&
-			 !IsA(list_nth(plan->constants, foreach_current_index(lc)), Const)))
+		int			class = plan->constant_type[foreach_current_index(lc)].class;
+
+		orders += class == GPB_TABLE_RANKS;
+		if (class == GPB_TABLE_ZONE || class == GPB_TABLE_CODES ||
+			(class == GPB_TABLE_ARRAY && !IsA(lfirst(lc), Const)))
 			return true;
 	}
 	return orders > GPB_CERTAIN_ORDERS;
@@ -265,4 +278,48 @@ bool
 gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 {
 	return gpb_program_is_uncertain(builder, plan) || reads_codes(builder, &plan->program);
+}
+
+/* ---- a query's parts ---- */
+
+const char *
+gpb_match_entries(PlannerInfo *root, IndexOptInfo *index, const GpbEntriesQuery *query,
+				  GpbEntriesMatch *match)
+{
+	List	   *needed;
+	const char *refusal;
+	ListCell   *lc;
+
+	memset(match, 0, sizeof(*match));
+	if (query->filters == NIL && query->groups == NIL && query->others == NIL &&
+		gpb_match_batch_aggrefs(index, query->aggrefs, &match->items))
+		return NULL;
+	needed = list_concat(list_concat_copy(query->groups, query->aggrefs), query->others);
+	foreach(lc, query->filters)
+		needed = lappend(needed, lfirst_node(RestrictInfo, lc)->clause);
+	refusal = gpb_match_columns(root, index, needed);
+	if (refusal != NULL)
+		return refusal;
+	match->builder = gpb_builder_begin(root, index);
+	refusal = gpb_match_filters(root, index->rel, match->builder, query->filters,
+								&match->filters);
+	if (refusal == NULL)
+		refusal = gpb_match_groups(match->builder, query->groups, query->merges_floats,
+								   &match->group_types);
+	if (refusal == NULL)
+		refusal = gpb_match_items(match->builder, query->aggrefs, &match->items);
+	return refusal;
+}
+
+void
+gpb_match_entries_end(GpbEntriesMatch *match)
+{
+	const GpbProgramBuilder *builder = match->builder;
+
+	if (builder == NULL)
+		return;
+	match->program = *gpb_builder_end(match->builder);
+	match->has_program = !gpb_program_is_plain(&match->program.program);
+	match->is_uncertain = gpb_program_is_uncertain(builder, &match->program);
+	match->may_give_up = match->is_uncertain || reads_codes(builder, &match->program.program);
 }

@@ -59,7 +59,7 @@ count_float_sums(const GpbRowRange *range)
 	}
 	for (i = 0; i < range->nitems; i++)
 	{
-		if (gpb_word_is_float(range->items[i].type) &&
+		if (gpb_word_is_float(range->items[i].type.sql) &&
 			(gpb_function_want(range->items[i].function) & GPB_WANT_SUM) != 0)
 			columns = bms_add_member(columns, range->items[i].column);
 	}

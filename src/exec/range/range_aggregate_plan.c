@@ -443,7 +443,7 @@ groups_fit(const GpbRangeCandidate *candidate, const Path *outer, double groups)
 
 		for (i = 0; i < range->nitems && i < GPB_MAX_TERMS; i++)
 			program.term[program.nterms++] = (GpbTerm) {
-			0, gpb_word_is_float(range->items[i].type) ? GPB_KIND_FLOAT8 : GPB_KIND_INT8,
+			0, gpb_word_is_float(range->items[i].type.sql) ? GPB_KIND_FLOAT8 : GPB_KIND_INT8,
 			gpb_item_want(&range->items[i]), GPB_NO_SLOT, 0
 		};
 	}

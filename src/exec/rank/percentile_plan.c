@@ -13,13 +13,13 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "exec/price/price.h"
@@ -49,13 +49,6 @@ typedef struct GpbPercentilePath
 	GpbPercentilePlan plan;
 } GpbPercentilePath;
 
-static bool
-is_percentile(const Aggref *aggref)
-{
-	return aggref->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT ||
-		aggref->aggfnoid == F_PERCENTILE_DISC__FLOAT8_ANYELEMENT;
-}
-
 /* Part the aggregates of a query; the fractions of the percentiles go to a list of their own. */
 static void
 part_aggrefs(List *aggrefs, List **others, List **percentiles, List **fractions)
@@ -66,8 +59,9 @@ part_aggrefs(List *aggrefs, List **others, List **percentiles, List **fractions)
 	foreach(lc, aggrefs)
 	{
 		Aggref	   *aggref = lfirst_node(Aggref, lc);
+		const GpbAggregate *known = gpb_find_aggregate(aggref->aggfnoid);
 
-		if (!is_percentile(aggref))
+		if (known == NULL || known->function != GPB_PERCENTILE_DISC)
 			*others = lappend(*others, aggref);
 		else
 		{
@@ -95,7 +89,7 @@ match_percentile(Aggref *aggref, IndexOptInfo *index, int column, GpbPercentile 
 										gpb_own_family(index, column));
 	if (strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber)
 		return false;
-	percentile->many = aggref->aggfnoid == F_PERCENTILE_DISC__FLOAT8_ANYELEMENT;
+	percentile->many = gpb_find_aggregate(aggref->aggfnoid)->type == FLOAT8ARRAYOID;
 	percentile->descending = strategy == BTGreaterStrategyNumber;
 	percentile->type = exprType((Node *) argument);
 	return true;

@@ -127,7 +127,7 @@ build_ends(PlannerInfo *root, GpbScanMatch *match, const GpbScanLast *last)
 {
 	GpbScanPlan *plan = &match->plan;
 	Aggref	   *aggref = end_aggref(gpb_key_var(root, match->index), last->descending);
-	Oid		   *types;
+	GpbWordType *types;
 	ListCell   *lc;
 
 	match->ends = gpb_builder_begin(root, match->index);
@@ -136,7 +136,7 @@ build_ends(PlannerInfo *root, GpbScanMatch *match, const GpbScanLast *last)
 		if (!gpb_build_filter(match->ends, lfirst(lc)))
 			return false;
 	}
-	if (aggref == NULL || gpb_match_groups(match->ends, last->groups, &types) != NULL ||
+	if (aggref == NULL || gpb_match_groups(match->ends, last->groups, false, &types) != NULL ||
 		gpb_match_items(match->ends, list_make1(aggref), &plan->end) != NULL)
 		return false;
 	plan->ends = *gpb_builder_end(match->ends);

@@ -196,7 +196,7 @@ narrow_to_bound(Relation index, const GpbLayout *layout, StrategyNumber strategy
 				GpbRange *range, GpbScanKeys *keys)
 {
 	Oid			type = index->rd_opcintype[0];
-	Datum		bound = gpb_word_datum(type, value);
+	Datum		bound = gpb_word_datum(gpb_sql_type(type), value);
 
 	gpb_range_narrow(index, layout, strategy, type, bound, range);
 	if (keys != NULL)

@@ -32,14 +32,11 @@ extern Numeric gpb_integer_variance(const GpbAnswerColumn *column, const int64 *
 extern Numeric gpb_halves_numeric(const int64 *upper, const int64 *lower, int64 count, int scale);
 
 /*
- * The variance of numerics of 128 bits, each the integer / 10^scale, or its root, as
- * gpb_integer_variance() has that of words.  "upper" and "lower" are the terms of the halves, and
- * the product of upper half and low word is in the terms "product_upper" and "product_lower".
+ * The variance of an item's numerics of 128 bits, each an integer of its terms / 10^scale, or its
+ * root, as gpb_integer_variance() has that of words.  "columns" are the terms of the answer.
  */
-extern Numeric gpb_halves_variance(const GpbAnswerColumn *upper, const GpbAnswerColumn *lower,
-								   const GpbAnswerColumn *product_upper,
-								   const GpbAnswerColumn *product_lower, const int64 *answer,
-								   int scale, bool sample, bool root);
+extern Numeric gpb_halves_variance(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+								   const int64 *answer, int scale, bool sample, bool root);
 
 /* ---- float8 (item_float.c) ---- */
 
@@ -66,11 +63,11 @@ extern float8 gpb_float_variance(const GpbAnswerColumn *column, const int64 *ans
 extern float8 gpb_float_deviation(const GpbAnswerColumn *column, const int64 *answer);
 
 /*
- * A function of two arguments, whose terms are in "terms", of at least one pair, and of two for
- * GPB_COVAR_SAMP.  It is computed from the exact sums and rounded a few times, without cancellation
+ * A function of pairs, of at least one, and of two for GPB_COVAR_SAMP; "columns" are the terms of
+ * the answer.  It is computed from the exact sums and rounded a few times, without cancellation
  * and without overflow on the way.  *isnull and NaN are as in core's.
  */
-extern float8 gpb_float_pairs(const GpbAggregateItem *item, const GpbAnswerColumn *terms,
+extern float8 gpb_float_pairs(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
 							  const int64 *answer, bool *isnull);
 
 #endif							/* GPB_ITEM_NUMBER_H */

@@ -98,7 +98,8 @@ gpb_has_outer_value(PlannerInfo *root, Node *expression)
 {
 	GpbParamSearch search = {GPB_OUTER_PARAM, root};
 
-	return param_walker(expression, &search);
+	/* the planner has made no parameter yet, or else one of them may be in the expression */
+	return root->glob->paramExecTypes != NIL && param_walker(expression, &search);
 }
 
 bool

@@ -70,7 +70,8 @@ gpb_scan_plan_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *matc
 
 /* Offer the path of one index, for the rows that are wished for; it costs "least" at least. */
 static void
-add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanWish wish, Cost least)
+add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanWish wish,
+			   Cost least)
 {
 	GpbScanMatch match;
 

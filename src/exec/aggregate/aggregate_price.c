@@ -122,8 +122,8 @@ is_arithmetic(int op)
 }
 
 /*
- * Go from an operator to the argument on whose values its own depend; false if that is not known. A
- * sum, a difference and a product with what has no column have as many values as the other
+ * Go from an operator to the argument on whose values its own depend; false if that is not known.
+ * A sum, a difference and a product with what has no column have as many values as the other
  * argument; remainders are at most as many as the divisor, and a quotient may have fewer values.
  */
 static bool
@@ -305,8 +305,8 @@ price_input(const GpbAggregateQuery *query, const GpbAggregateMatch *match, doub
 }
 
 /*
- * What one subprogram's program costs beyond reading the entries. The query's rows are those of the
- * match's entries that pass the filters.
+ * What one subprogram's program costs beyond reading the entries.  The query's rows are those of
+ * the match's entries that pass the filters.
  */
 static Cost
 program_price(const GpbAggregateQuery *query, const GpbAggregateMatch *match, GpbPriceInput *input,

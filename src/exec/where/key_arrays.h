@@ -27,8 +27,9 @@ extern Expr *gpb_match_array_condition(PlannerInfo *root, RestrictInfo *rinfo,
 extern double gpb_arrays_elements(PlannerInfo *root, List *arrays);
 
 /*
- * Fill in that what is asked for is the entries of the elements, each of which is a range. To begin
- * a batch of an array of unknown length has a low price, for core guesses that it has ten elements.
+ * Fill in that what is asked for is the entries of the elements, each of which is a range.  To
+ * begin a batch of an array of unknown length has a low price, for core guesses that it has ten
+ * elements.
  */
 extern void gpb_price_arrays(GpbPriceInput *input, List *arrays);
 

@@ -18,7 +18,7 @@
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_price.h"
-#include "exec/answer/ordinary_child.h"
+#include "exec/answer/ordinary.h"
 #include "exec/price/core_paths.h"
 #include "exec/price/price.h"
 #include "exec/shell/expressions.h"
@@ -27,7 +27,7 @@
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 
 static Plan *plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
 							CustomPath *path, List *tlist, List *clauses,
@@ -94,7 +94,7 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 		return NULL;
 	if (match.needs_child)
 	{
-		child = gpb_ordinary_child_path(query->root, query->grouped_rel, query->target,
+		child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
 										gpb_may_fail((Node *) match.plan.program.constants) ||
 										gpb_arms_may_fail(match.plan.arms));
 		*refusal = "there is no ordinary plan that could take over";
@@ -136,7 +136,7 @@ entry_price(const GpbAggregateQuery *query, IndexOptInfo *index)
 static Cost
 least_price(const GpbAggregateQuery *query, IndexOptInfo *index, Cost entry)
 {
-	const Bitmapset *restricted = index->indpred == NIL ? query->restricted :
+	const Bitmapset *restricted = index->indpred == NIL ? query->grouping->restricted :
 		gpb_restricted_columns(query->root, query->rel, index, index->indrestrictinfo);
 	Cost		read = gpb_setup_cost + gpb_least_price(query->root, index, restricted,
 														query->has_arrays, query->rel->rows);
@@ -188,13 +188,13 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
 		Cost		least = 0.0;
 		int			place = n;
 
-		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
+		if (!gpb_index_is_usable(index))
 			continue;
 		if (!gpb_explain_decisions)
 		{
 			Cost		entry = entry_price(query, index);
 
-			if (is_beaten(query, entry) || !gpb_aggregate_may_match(query, index))
+			if (is_beaten(query, entry) || !gpb_grouping_may_match(query->grouping, index))
 				continue;
 			least = least_price(query, index, entry);
 			/* where bounds are unknown the path may have the price of less than the estimate */
@@ -217,20 +217,19 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
  * at least is left out.
  */
 void
-gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-					   RelOptInfo *grouped_rel)
+gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal)
 {
 	GpbAggregateQuery query;
 	GpbAggregatePath *best = NULL;
 	int			best_number = 0;
 	GpbCandidate *candidates;
-	const char *refusal;
 	StringInfoData refusals;
 	int			n;
 
 	if (!gpb_enable_aggregate)
 		return;
-	refusal = gpb_aggregate_match_query(root, stage, input_rel, grouped_rel, &query);
+	if (refusal == NULL)
+		refusal = gpb_aggregate_match_query(grouping, &query);
 	if (refusal != NULL)
 	{
 		explain_refusal(refusal);
@@ -238,7 +237,7 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 	}
 
 	initStringInfo(&refusals);
-	candidates = palloc(sizeof(GpbCandidate) * list_length(input_rel->indexlist));
+	candidates = palloc(sizeof(GpbCandidate) * list_length(query.rel->indexlist));
 	n = collect_candidates(&query, candidates);
 	for (int i = 0; i < n; i++)
 	{
@@ -265,8 +264,8 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 		explain_refusal(refusals.len > 0 ? refusals.data : "its table has no gpubtree index");
 		return;
 	}
-	explain_price(grouped_rel, &best->path.path);
-	add_path(grouped_rel, (Path *) best);
+	explain_price(query.grouped_rel, &best->path.path);
+	add_path(query.grouped_rel, (Path *) best);
 }
 
 /* ---- plan ---- */

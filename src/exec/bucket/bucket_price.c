@@ -28,6 +28,7 @@
 #include "exec/price/price.h"
 #include "exec/price/price_constants.h"
 #include "exec/shell/index_columns.h"
+#include "exec/where/condition_match.h"
 
 static bool
 key_is_finite(Oid type, Datum value)
@@ -79,7 +80,7 @@ key_span(PlannerInfo *root, IndexOptInfo *index, int column)
 
 /* The share of the ordered column's values that the conditions leave, about */
 static double
-span_share(const GpbBucketQuery *query, const GpbBucketMatch *match)
+span_share(const GpbGrouping *query, const GpbBucketMatch *match)
 {
 	IndexOptInfo *index = match->index;
 	List	   *conditions = NIL;
@@ -105,7 +106,7 @@ span_share(const GpbBucketQuery *query, const GpbBucketMatch *match)
  * conditions on the key leave.
  */
 static double
-estimate_buckets(const GpbBucketQuery *query, const GpbBucketMatch *match)
+estimate_buckets(const GpbGrouping *query, const GpbBucketMatch *match)
 {
 	PlannerInfo *root = query->root;
 	double		entries = match->entries;
@@ -124,7 +125,7 @@ estimate_buckets(const GpbBucketQuery *query, const GpbBucketMatch *match)
 }
 
 GpbBucketCounts
-gpb_bucket_count(const GpbBucketQuery *query, const GpbBucketMatch *match)
+gpb_bucket_count(const GpbGrouping *query, const GpbBucketMatch *match)
 {
 	double		rows = clamp_row_est(query->rel->rows);
 	GpbBucketCounts counts;
@@ -172,7 +173,7 @@ groups_price(const GpbBucketMatch *match, const GpbBucketCounts *counts)
 
 /* The price of reading the range's entries, and of what the program does with them */
 static Cost
-entries_price(const GpbBucketQuery *query, const GpbBucketMatch *match, int columns)
+entries_price(const GpbGrouping *query, const GpbBucketMatch *match, int columns)
 {
 	double		rows = query->rel->rows;
 	GpbPriceInput input = {.root = query->root, .index = match->index,
@@ -191,7 +192,7 @@ entries_price(const GpbBucketQuery *query, const GpbBucketMatch *match, int colu
 }
 
 void
-gpb_bucket_price(const GpbBucketQuery *query, const GpbBucketMatch *match,
+gpb_bucket_price(const GpbGrouping *query, const GpbBucketMatch *match,
 				 const GpbBucketCounts *counts, Path *path)
 {
 	const GpbBucketPlan *plan = &match->plan;

@@ -83,14 +83,15 @@ RESET enable_hashagg;
 RESET enable_nestloop;
 CREATE TABLE later AS SELECT i::int8 AS k, (CASE WHEN i > 300 THEN 1e-300 * i ELSE i END)::float8 AS h FROM generate_series(1, 400) i;
 CREATE INDEX later_k ON later USING gpubtree (k) INCLUDE (h);
-CREATE TABLE steps AS SELECT i AS id, i * 4::int8 AS lo, i * 4 + 3::int8 AS hi FROM generate_series(0, 100) i;
+CREATE TABLE steps (id int PRIMARY KEY, lo int8, hi int8);
+INSERT INTO steps SELECT i, i * 4, i * 4 + 3 FROM generate_series(0, 100) i;
 VACUUM ANALYZE later;
 VACUUM ANALYZE steps;
 \set ECHO all
 SELECT gave_up('SELECT id, count(h), stddev(h) FROM steps JOIN later ON k BETWEEN lo AND hi GROUP BY id');
-SELECT count(*), sum(n) FROM (SELECT id, count(h) AS n, stddev(h) FROM steps JOIN later ON k BETWEEN lo AND hi GROUP BY id OFFSET 0) q;
+SELECT count(*), sum(n), count(s) FROM (SELECT id, count(h) AS n, stddev(h) AS s FROM steps JOIN later ON k BETWEEN lo AND hi GROUP BY id OFFSET 0) q;
 SELECT gave_up('SELECT k / 4, count(h), stddev(h) FROM later GROUP BY 1');
-SELECT count(*), sum(n) FROM (SELECT k / 4, count(h) AS n, stddev(h) FROM later GROUP BY 1 OFFSET 0) q;
+SELECT count(*), sum(n), count(s) FROM (SELECT k / 4, count(h) AS n, stddev(h) AS s FROM later GROUP BY 1 OFFSET 0) q;
 
 DROP TABLE again, part, pruned, later, steps;
 DROP FUNCTION gave_up;

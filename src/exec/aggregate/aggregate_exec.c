@@ -20,7 +20,7 @@
 #include "exec/answer/ordinary.h"
 #include "exec/bind/program_bind_safe.h"
 #include "exec/shell/expressions.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 #include "index/index.h"
 
 /* ---- begin ---- */
@@ -58,13 +58,13 @@ sub_memory(const GpbAggregateScan *scan)
  * first one has.
  */
 static void
-begin_sub(GpbAggregateScan *scan, const GpbWhole *whole, int i)
+begin_sub(GpbAggregateScan *scan, int i)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
 	GpbSubprogram *sub = &scan->subs[i];
 	GpbAskWant	want = {GPB_ASK_NODE(&scan->node)};
 
-	gpb_subprogram_make(whole, plan->sets.phases[i / scan->subs_of_phase],
+	gpb_subprogram_make(plan, plan->sets.phases[i / scan->subs_of_phase],
 						i % scan->subs_of_phase, sub);
 	if (sub->has_values)
 		sub->scan = gpb_values_begin(&sub->values, &sub->program, sub->floats, scan->node.index,
@@ -78,7 +78,7 @@ begin_sub(GpbAggregateScan *scan, const GpbWhole *whole, int i)
 	}
 	want.nitems = sub->nitems;
 	want.items = sub->items;
-	want.form = scan->arrays != NULL ? gpb_arrays_form(scan->arrays) : GPB_RANGE_BOUNDS;
+	want.form = gpb_conditions_form(scan->conditions);
 	sub->ask = gpb_ask_begin(&scan->node.css.ss.ps, &want);
 }
 
@@ -90,15 +90,13 @@ static void
 begin_subs(GpbAggregateScan *scan, const EState *estate)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
-	GpbWhole	whole = {&plan->program.program, plan->ngroups, plan->group_types, plan->nitems,
-		plan->items, plan->nvalues, plan->values};
 	int			i;
 
 	scan->subs_of_phase = Max(plan->nvalues, 1);
 	scan->nsubs = plan->sets.nphases * scan->subs_of_phase;
 	scan->subs = palloc(sizeof(GpbSubprogram) * scan->nsubs);
 	for (i = 0; i < scan->nsubs; i++)
-		begin_sub(scan, &whole, i);
+		begin_sub(scan, i);
 	scan->bound_early = gpb_ask_binds_early(scan->subs[0].ask, estate);
 	if (scan->bound_early)
 		scan->unbound = gpb_ask_bind(scan->subs[0].ask, scan->node.css.ss.ps.ps_ExprContext);
@@ -118,16 +116,10 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	if (!gpb_open_scanned(&scan->node, plan->index, eflags))
 		return;
 
-	if (IndexRelationGetNumberOfKeyAttributes(scan->node.index) > 1)
-		scan->columns = gpb_column_conditions_init(scan->node.index, plan->conditions,
-												   plan->arrays, plan->arms, &css->ss.ps);
-	else
-		gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
-							 &scan->ranges);
+	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, plan->arrays,
+										   plan->arms, &css->ss.ps);
 	if (plan->skips != NIL)
-		gpb_column_conditions_skip(scan->columns, plan->skips, plan->skip_prefix, &css->ss.ps);
-	if (plan->arrays != NIL && scan->columns == NULL)
-		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
+		gpb_conditions_skip(scan->conditions, plan->skips, plan->skip_prefix, &css->ss.ps);
 	begin_subs(scan, estate);
 	scan->ranges_may_fail = gpb_arms_may_fail(plan->arms);
 	if (scan->ranges_may_fail)
@@ -169,25 +161,20 @@ bind_program(GpbAggregateScan *scan)
 
 /* Have a subprogram answer the ranges.  Returns NULL, or why there is no answer. */
 static const char *
-run_sub(GpbAggregateScan *scan, GpbSubprogram *sub, const GpbRange *ranges, uint32 n)
+run_sub(GpbAggregateScan *scan, GpbSubprogram *sub, const GpbFoundRanges *found)
 {
 	gpb_group_init(sub->ask);
-	if (n == 0)
+	if (found->n == 0)
 		return NULL;
 	scan->last = sub->ask;
-	if (scan->arrays == NULL)
-		return gpb_ask_total(sub->ask, ranges, n);
-	Assert(n == 1);
-	return gpb_arrays_run(scan->arrays, scan->node.index, ranges, sub->ask);
+	return gpb_ask_total(sub->ask, found->ranges, found->n);
 }
 
 /* The node's ranges, to be evaluated */
 typedef struct GpbRangesEvaluation
 {
 	GpbAggregateScan *scan;
-	GpbRange   *ranges;
-	uint32		n;
-	bool		lossy;			/* as of gpb_node_ranges_evaluate() */
+	GpbFoundRanges found;
 } GpbRangesEvaluation;
 
 /* Evaluate the ranges of a GpbRangesEvaluation. */
@@ -195,27 +182,21 @@ static const char *
 evaluate_ranges(void *argument)
 {
 	GpbRangesEvaluation *evaluation = argument;
+	GpbNode    *node = &evaluation->scan->node;
 
-	if (evaluation->scan->columns != NULL)
-	{
-		evaluation->n =
-			gpb_column_conditions_evaluate(evaluation->scan->columns,
-										   evaluation->scan->node.css.ss.ps.ps_ExprContext,
-										   &evaluation->ranges, &evaluation->lossy);
-		return evaluation->n > 0 && evaluation->lossy ? "arrays that make too many ranges" : NULL;
-	}
-	evaluation->n = gpb_node_ranges_evaluate(&evaluation->scan->ranges,
-											 evaluation->scan->node.css.ss.ps.ps_ExprContext,
-											 &evaluation->ranges, &evaluation->lossy);
-	return evaluation->n > 0 && evaluation->lossy ?
-		"a condition for which a change of the time zone's offset matters" : NULL;
+	gpb_conditions_evaluate(evaluation->scan->conditions, node->css.ss.ps.ps_ExprContext,
+							&evaluation->found);
+	if (evaluation->found.n == 0 || !evaluation->found.lossy)
+		return NULL;
+	return gpb_layout(node->index)->nkeys > 0 ? "arrays that make too many ranges" :
+		"a condition for which a change of the time zone's offset matters";
 }
 
 /* Compute the answer, or find that there is none. */
 static void
 answer(GpbAggregateScan *scan)
 {
-	GpbRangesEvaluation found = {scan};
+	GpbRangesEvaluation evaluation = {scan};
 	const char *why;
 	MemoryContext caller;
 	int			i;
@@ -227,15 +208,15 @@ answer(GpbAggregateScan *scan)
 	if (scan->plan.has_program)
 		stop_asking(scan);
 	why = scan->ranges_may_fail ?
-		gpb_evaluate_safely(evaluate_ranges, &found, scan->range_params,
+		gpb_evaluate_safely(evaluate_ranges, &evaluation, scan->range_params,
 							scan->node.css.ss.ps.ps_ExprContext) :
-		evaluate_ranges(&found);
-	scan->no_ranges = found.n == 0;
+		evaluate_ranges(&evaluation);
+	scan->no_ranges = evaluation.found.n == 0;
 	/* constants are not needed if there is nothing to be asked */
-	if (why == NULL && scan->plan.has_program && found.n > 0)
+	if (why == NULL && scan->plan.has_program && evaluation.found.n > 0)
 		why = bind_program(scan);
 	for (i = 0; i < scan->nsubs && why == NULL; i++)
-		why = run_sub(scan, &scan->subs[i], found.ranges, found.n);
+		why = run_sub(scan, &scan->subs[i], &evaluation.found);
 	if (why != NULL)
 	{
 		gpb_node_give_up(&scan->node, why);

@@ -16,7 +16,7 @@
 #include "exec/answer/ordinary.h"
 #include "exec/shell/node_explain.h"
 #include "exec/where/column_skip.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 
 /* The group expressions of a set */
 static List *
@@ -92,6 +92,8 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 	GpbBatchCounters counters = {0};
+	bool		keys = scan->conditions != NULL &&
+		gpb_conditions_form(scan->conditions) != GPB_RANGE_BOUNDS;
 	int			i;
 
 	gpb_ordinary_show(&scan->node);
@@ -105,16 +107,16 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 						gpb_index_conditions(scan->plan.conditions, scan->plan.arrays,
 											 scan->plan.arms),
 						ancestors, es);
-	gpb_explain_skip(css, scan->plan.skips, scan->columns, ancestors, es);
+	gpb_explain_skip(css, scan->plan.skips, scan->conditions, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_FILTER, css, scan->plan.filters, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, scan->plan.having, ancestors, es);
 	if (!es->analyze)
 		return;
 	for (i = 0; i < scan->nsubs; i++)
 		gpb_ask_counters(scan->subs[i].ask, &counters);
-	if (scan->arrays == NULL)
+	if (!keys)
 		counters.engine = scan->last != NULL ? gpb_ask_engine(scan->last) : "none";
-	gpb_explain_counters(scan->arrays != NULL ? GPB_LABEL_KEYS :
+	gpb_explain_counters(keys ? GPB_LABEL_KEYS :
 						 scan->plan.arms != NIL || scan->plan.arrays != NIL ||
 						 scan->plan.skips != NIL ? GPB_LABEL_RANGES : NULL, &counters, 0, es);
 	gpb_explain_gave_up(css, es);

@@ -16,15 +16,14 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
-#include "exec/aggregate/aggregate_array.h"
 #include "exec/aggregate/aggregate_subprograms.h"
 #include "exec/answer/item_final.h"
 #include "exec/answer/word_rows.h"
+#include "exec/compile/grouping.h"
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 #include "exec/shell/node_shell.h"
-#include "exec/where/column_conditions.h"
-#include "exec/where/node_ranges.h"
+#include "exec/where/conditions.h"
 
 /* ---- the plan node ---- */
 
@@ -48,7 +47,7 @@ typedef struct GpbAggregatePlan
 	GpbProgramPlan program;
 	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
 	int			ngroups;
-	Oid		   *group_types;	/* a base type for each group expression */
+	GpbWordType *group_types;	/* one for each group expression */
 	GpbSetsPlan sets;
 	int			nvalues;		/* expressions on whose values aggregates depend */
 	GpbValuesPlan *values;
@@ -67,11 +66,11 @@ extern void gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan);
 extern const GpbNodeKind gpb_aggregate_node;
 
 /*
- * Offer our path for the grouping of a table, or for DISTINCT; to be called from
- * create_upper_paths_hook at the stages UPPERREL_GROUP_AGG and UPPERREL_DISTINCT.
+ * Offer our path for a table's groups and aggregates; to be called from create_upper_paths_hook at
+ * the stages UPPERREL_GROUP_AGG and UPPERREL_DISTINCT.  "refusal" says why no index could answer
+ * the query, or is NULL.
  */
-extern void gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage,
-								   RelOptInfo *input_rel, RelOptInfo *grouped_rel);
+extern void gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal);
 
 /* ---- the executor node ---- */
 
@@ -79,9 +78,7 @@ typedef struct GpbAggregateScan
 {
 	GpbNode		node;
 	GpbAggregatePlan plan;
-	GpbNodeRanges ranges;
-	GpbColumnConditions *columns;	/* of an index with several key columns, else NULL */
-	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
+	GpbConditions *conditions;
 	bool		bound_early;	/* the program's constants were evaluated when the node began */
 	const char *unbound;		/* if so, why it cannot be used, or NULL */
 	bool		ranges_may_fail;	/* an error that core might not come to */

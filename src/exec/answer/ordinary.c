@@ -12,7 +12,7 @@
 
 #include "exec/answer/kept_rows.h"
 #include "exec/answer/ordinary.h"
-#include "exec/price/plan_costs.h"
+#include "exec/price/core_paths.h"
 
 /* ---- planning ---- */
 

@@ -40,7 +40,7 @@ typedef struct GpbRowSource
 {
 	int			from;			/* column of the scan tuple; -1: a constant */
 	const Const *constant;		/* core puts NULL where nobody reads a subquery's output */
-	Oid			type;
+	GpbWordType type;
 	const GpbAggregateItem *item;
 	const GpbAnswerColumn *answer;
 } GpbRowSource;
@@ -116,7 +116,7 @@ gpb_word_rows_begin(CustomScanState *css)
 static bool
 item_is_word(const GpbAggregateItem *item, const GpbAnswerColumn *answer, GpbRowColumn *column)
 {
-	bool		small = item->type == INT2OID || item->type == INT4OID;
+	bool		small = item->type.sql == INT2OID || item->type.sql == INT4OID;
 
 	column->counts = 0;
 	switch (item->function)
@@ -135,7 +135,7 @@ item_is_word(const GpbAggregateItem *item, const GpbAnswerColumn *answer, GpbRow
 		case GPB_MAX:
 			column->word = answer->minmax + (item->function == GPB_MAX);
 			column->counts = answer->count;
-			return small || item->type == INT8OID;
+			return small || item->type.sql == INT8OID;
 		default:
 			return false;
 	}
@@ -143,10 +143,11 @@ item_is_word(const GpbAggregateItem *item, const GpbAnswerColumn *answer, GpbRow
 
 /* Are values of the type the words themselves? */
 static bool
-type_is_word(Oid type)
+type_is_word(GpbWordType type)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID ||
-		type == TIMESTAMPOID || type == TIMESTAMPTZOID || type == FLOAT8OID;
+	return type.sql == INT2OID || type.sql == INT4OID || type.sql == INT8OID ||
+		type.sql == DATEOID || type.sql == TIMESTAMPOID || type.sql == TIMESTAMPTZOID ||
+		type.sql == FLOAT8OID;
 }
 
 /* Make a column vary; false if it is a column of the scan tuple that has no value. */

@@ -31,7 +31,7 @@ typedef struct GpbRowSources
 	int			ngroups;		/* group slots of the program */
 	int			column[GPB_MAX_GROUP_SLOTS];	/* of each group slot; of values of two words the
 												 * slots have one column */
-	Oid			type[GPB_MAX_GROUP_SLOTS];	/* of each, no domain */
+	GpbWordType type[GPB_MAX_GROUP_SLOTS];	/* of each */
 	int			by_number;		/* the column that follows from a group's number; -1: none */
 } GpbRowSources;
 

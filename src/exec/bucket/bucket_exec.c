@@ -37,13 +37,7 @@ begin_bucket_expressions(GpbBucketScan *scan)
 	PlanState  *ps = &scan->node.css.ss.ps;
 	ListCell   *lc;
 
-	scan->nconditions = list_length(plan->conditions);
-	if (scan->layout.nkeys > 0)
-		scan->columns = gpb_column_conditions_init(scan->node.index, plan->conditions,
-												   NIL, NIL, ps);
-	else
-		scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, ps);
-	scan->keys.key = palloc(sizeof(ScanKeyData) * GPB_CONDITION_KEYS * scan->nconditions);
+	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, NIL, NIL, ps);
 	scan->function = gpb_bucket_function_begin(plan->functions,
 											   scan->node.index->rd_opcintype[plan->column]);
 	gpb_bucket_function_check_rights(scan->function);
@@ -126,17 +120,17 @@ begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- what is to be answered ---- */
 
-/* Is there a row that the conditions, as scan keys, admit and the snapshot sees? */
+/* Is there a row in the range that the snapshot sees? */
 static bool
-bucket_has_row(GpbBucketScan *scan)
+range_has_row(GpbBucketScan *scan, GpbRange range)
 {
 	TupleTableSlot *slot = table_slot_create(scan->node.heap, NULL);
 	IndexScanDesc rows = index_beginscan(scan->node.heap, scan->node.index,
-										 scan->node.css.ss.ps.state->es_snapshot,
-										 scan->keys.n, 0);
+										 scan->node.css.ss.ps.state->es_snapshot, 0, 0);
 	bool		found;
 
-	index_rescan(rows, scan->keys.key, scan->keys.n, NULL, 0);
+	index_rescan(rows, NULL, 0, NULL, 0);
+	gpb_scan_use_range(rows, range);
 	found = index_getnext_slot(rows, ForwardScanDirection, slot);
 	index_endscan(rows);
 	ExecDropSingleTupleTableSlot(slot);
@@ -170,23 +164,11 @@ static bool
 evaluate_range(GpbBucketScan *scan, GpbRange *range, bool *lossy)
 {
 	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
-	MemoryContext caller;
-	GpbRange   *ranges;
-	uint32		n;
+	MemoryContext caller = MemoryContextSwitchTo(scan->evaluation);
+	bool		some = gpb_conditions_one_range(scan->conditions, econtext, range, lossy);
 
-	/* what the scan keys have is passed by value, so it may go with this row's memory */
-	if (scan->columns == NULL)
-		return gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index,
-									   &scan->layout, econtext, range, &scan->keys, lossy);
-	caller = MemoryContextSwitchTo(scan->evaluation);
-	n = gpb_column_conditions_evaluate(scan->columns, econtext, &ranges, lossy);
 	MemoryContextSwitchTo(caller);
-	if (n > 1 || *lossy)
-		elog(ERROR, "conditions on index \"%s\" are not one range",
-			 RelationGetRelationName(scan->node.index));
-	if (n == 1)
-		*range = ranges[0];
-	return n == 1;
+	return some;
 }
 
 /*
@@ -206,7 +188,6 @@ evaluate_buckets(GpbBucketScan *scan)
 	scan->has_ranges = false;
 	scan->has_null = false;
 	scan->asks_null_keys = false;
-	scan->keys.n = 0;
 	if (!evaluate_range(scan, &range, &lossy))
 		return;
 	if (lossy)
@@ -215,7 +196,7 @@ evaluate_buckets(GpbBucketScan *scan)
 					"a condition for which a change of the time zone's offset matters");
 		return;
 	}
-	if (scan->arguments_may_fail && !bucket_has_row(scan))
+	if (scan->arguments_may_fail && !range_has_row(scan, range))
 		return;
 
 	scan->order = set_bucket_arguments(scan);

@@ -18,9 +18,10 @@
 #include "exec/answer/word_rows.h"
 #include "exec/bucket/bucket_cut.h"
 #include "exec/bucket/bucket_function.h"
+#include "exec/compile/grouping.h"
 #include "exec/compile/program_build.h"
 #include "exec/shell/node_shell.h"
-#include "exec/where/key_conditions.h"
+#include "exec/where/conditions.h"
 #include "exec/where/ordered_column.h"
 
 /* ---- the plan node ---- */
@@ -48,7 +49,7 @@ typedef struct GpbBucketPlan
 	GpbProgramPlan program;
 	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
 	int			ngroups;		/* group expressions beside the bucket */
-	Oid		   *group_types;	/* a base type for each of them */
+	GpbWordType *group_types;	/* one for each of them */
 	List	   *having;
 } GpbBucketPlan;
 
@@ -61,11 +62,10 @@ extern void gpb_bucket_get(const CustomScan *scan, GpbBucketPlan *plan);
 extern const GpbNodeKind gpb_bucket_aggregate_node;
 
 /*
- * Offer our path for the grouping of a table; to be called from create_upper_paths_hook.  Returns
- * false if none was offered.
+ * Offer our path for a table's groups; to be called from create_upper_paths_hook.  Returns false if
+ * none was offered.
  */
-extern bool gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
-										  RelOptInfo *grouped_rel);
+extern bool gpb_bucket_aggregate_add_path(const GpbGrouping *query);
 
 /* ---- batches (bucket_batch.c) ---- */
 
@@ -134,10 +134,7 @@ struct GpbBucketScan
 	GpbLayout	layout;
 	MemoryContext execution;	/* one execution's */
 
-	int			nconditions;
-	GpbCondition *conditions;
-	GpbColumnConditions *columns;	/* the conditions, if there are several key columns */
-	GpbScanKeys keys;			/* the conditions as keys of an index scan */
+	GpbConditions *conditions;
 
 	/* the function */
 	GpbBucketFunction *function;

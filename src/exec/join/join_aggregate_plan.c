@@ -21,14 +21,15 @@
 #include "parser/parsetree.h"
 
 #include "exec/answer/ordinary.h"
+#include "exec/compile/grouping.h"
 #include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
-#include "exec/price/outer_cost.h"
+#include "exec/price/outer_price.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/index_columns.h"
+#include "exec/shell/join_sides.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_columns.h"
-#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 
 static Plan *plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -86,22 +87,15 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 									 grouped_rel->reltarget);
 	GpbJoinAggregatePath *own = (GpbJoinAggregatePath *) path;
 	Path	   *outer = candidate->outerrel->cheapest_total_path;
-	GpbOuterInput input = {0};
+	GpbOuterInput input = {.ask.root = root, .ask.index = candidate->index, .outer = outer,
+	.rows = 1, .target = path->path.pathtarget};
 
 	path->path.rows = 1;
-
-	input.index = candidate->index;
-	input.outer = outer;
-	input.outer_rows = outer->rows;
-	input.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
-	input.rows = 1;
-	input.matches = outer->rows * candidate->index->tuples * candidate->selectivity;
-	input.aggregated = true;
+	input.ask.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
+	input.ask.entries = outer->rows * candidate->index->tuples * candidate->selectivity;
+	input.ask.entry_cost = plan->range.program.entry_cost;
 	input.begin_cost = plan->range.program.begin_cost;
-	input.entry_cost = plan->range.program.entry_cost;
-	input.index_only = true;
-	input.target = path->path.pathtarget;
-	gpb_outer_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
+	path->path.total_cost = gpb_outer_price(&input).total_cost;
 	path->path.startup_cost = path->path.total_cost;
 
 	path->custom_paths = ordinary == NULL ? list_make1(outer) : list_make2(outer, ordinary);
@@ -168,14 +162,14 @@ void
 gpb_join_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
 							 RelOptInfo *grouped_rel)
 {
-	List	   *aggrefs;
+	List	   *aggrefs = NIL;
 	int			relid = -1;
 	Relids		tables;
 
 	if (!gpb_enable_joinaggregate || !gpb_enable_batchjoin || !gpb_enable_aggregate ||
 		input_rel->reloptkind != RELOPT_JOINREL || IS_DUMMY_REL(input_rel) ||
 		!gpb_query_is_plain(root) || root->hasPseudoConstantQuals ||
-		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))
+		!gpb_collect_aggrefs(grouped_rel->reltarget->exprs, &aggrefs) || aggrefs == NIL)
 		return;
 	tables = GPB_TABLES(root, input_rel->relids);
 	while ((relid = bms_next_member(tables, relid)) >= 0)

@@ -22,7 +22,7 @@
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
 #include "exec/shell/node_explain.h"
-#include "exec/where/node_ranges.h"
+#include "exec/where/conditions.h"
 #include "exec/where/ordered_column.h"
 #include "index/index.h"
 

@@ -16,7 +16,7 @@
 #include "exec/scan/scan_node.h"
 #include "exec/shell/node_explain.h"
 #include "exec/where/column_skip.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 
 /* Show which entries a limited list has. */
 static void
@@ -86,6 +86,7 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	GpbScanRows *scan = (GpbScanRows *) css;
 	const GpbScanPlan *plan = &scan->plan;
 	GpbBatchCounters counters = {0};
+	bool		keys;
 
 	gpb_explain_index(plan->index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
@@ -107,13 +108,7 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	ExplainPropertyText(GPB_LABEL_COLUMNS, plan->index_only ? "Index" : "Table", es);
 	if (!es->analyze)
 		return;
-	if (scan->keys != NULL)
-	{
-		ExplainPropertyInteger(GPB_LABEL_HEAP_FETCHES, NULL,
-							   (int64) gpb_scan_keys_rows(scan->keys), es);
-		return;
-	}
-	if (gpb_scan_walks(plan) || plan->direction != NoMovementScanDirection)
+	if (scan->keys != NULL || gpb_scan_walks(plan) || plan->direction != NoMovementScanDirection)
 	{
 		explain_read(scan, es);
 		return;
@@ -121,7 +116,10 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	gpb_ask_counters(scan->ask, &counters);
 	if (scan->groups > 0)
 		gpb_ask_counters(scan->ends, &counters);
-	gpb_explain_counters(plan->arrays != NIL && scan->conditions == NULL ? GPB_LABEL_KEYS :
+	/* a child that was never begun has no conditions */
+	keys = plan->arrays != NIL && (scan->conditions == NULL ||
+								   gpb_conditions_form(scan->conditions) != GPB_RANGE_BOUNDS);
+	gpb_explain_counters(keys ? GPB_LABEL_KEYS :
 						 plan->arms != NIL || plan->arrays != NIL || plan->skips != NIL ?
 						 GPB_LABEL_RANGES : NULL,
 						 &counters, gpb_list_visits(scan->list), es);

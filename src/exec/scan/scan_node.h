@@ -17,9 +17,7 @@
 #include "exec/functions/zone.h"
 #include "exec/scan/scan_reader.h"
 #include "exec/shell/node_shell.h"
-#include "exec/where/column_conditions.h"
-#include "exec/where/key_arrays.h"
-#include "exec/where/node_ranges.h"
+#include "exec/where/conditions.h"
 #include "index/dictionary.h"
 
 /* ---- the plan node ---- */
@@ -107,13 +105,11 @@ extern GpbEachKey *gpb_scan_keys_begin(Relation heap, Relation index, Snapshot s
  */
 extern void gpb_scan_keys_start(GpbEachKey *keys, const GpbRange *ranges, uint32 n);
 
-/* A row of the next key that has one; it is valid until the next call.  NULL after the last one. */
-extern TupleTableSlot *gpb_scan_keys_next(GpbEachKey *keys);
+/* Go on to a row of the next key that has one; false if there is none. */
+extern bool gpb_scan_keys_next(GpbEachKey *keys);
 
-/* The number of rows handed out */
-extern uint64 gpb_scan_keys_rows(const GpbEachKey *keys);
-
-extern void gpb_scan_keys_end(GpbEachKey *keys);
+/* What reads the rows; the caller ends it. */
+extern GpbRangeReader *gpb_scan_keys_reader(GpbEachKey *keys);
 
 /* Does the node walk from group to group? */
 static inline bool
@@ -150,9 +146,7 @@ typedef struct GpbScanRows
 	GpbScanPlan plan;
 	GpbLayout	layout;
 	GpbDictionary *dictionary;	/* NULL: the index has none */
-	GpbNodeRanges ranges;
-	GpbColumnConditions *conditions;	/* of an index with several key columns, else NULL */
-	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
+	GpbConditions *conditions;
 	GpbProgramConstants *constants;
 	bool		constants_may_fail; /* evaluating them may raise an error */
 	GpbAsk	   *ends;			/* for plan.ends, or NULL */

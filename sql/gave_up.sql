@@ -77,5 +77,44 @@ SELECT x, (SELECT sum(n) FROM (SELECT lo, count(h) + 0 * stddev(h) AS n FROM pru
 SELECT gave_up('EXECUTE merged(2)');
 EXECUTE merged(2);
 
-DROP TABLE again, part, pruned;
-DROP FUNCTION gave_up;
+\set ECHO none
+-- EXPLAIN counts what all executions did, though what answers by a program ends with each.
+RESET enable_nestloop;
+CREATE FUNCTION matches(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'Gpubtree\w+\)|Matches' THEN
+			RETURN NEXT btrim(substring(line FROM 'Gpubtree\w+|Matches.*'));
+		END IF;
+	END LOOP;
+END $$;
+\set ECHO all
+SELECT matches(format('SELECT o, q.* FROM generate_series(0, 3) o, LATERAL (%s OFFSET 0) q', query)) FROM unnest(ARRAY[
+	'SELECT count(*), sum(f) FROM again WHERE g = o AND k < 300',
+	'SELECT k / 100, count(*) FROM again WHERE g = o AND k < 300 GROUP BY 1',
+	'SELECT id, count(*) FROM part JOIN again ON k BETWEEN lo AND hi WHERE g = o AND id < 3 GROUP BY 1',
+	'SELECT id, f FROM part JOIN again ON k = lo + 1 WHERE g = o']) query;
+
+\set ECHO none
+-- What was kept of batches before is dropped when a later one has no answer: each group comes once.
+RESET enable_hashagg;
+CREATE TABLE later AS SELECT i::int8 AS k, (CASE WHEN i > 300 THEN 1e-300 * i ELSE i END)::float8 AS h FROM generate_series(1, 400) i;
+CREATE INDEX later_k ON later USING gpubtree (k) INCLUDE (h);
+CREATE TABLE steps (id int PRIMARY KEY, lo int8, hi int8);
+INSERT INTO steps SELECT i, i * 4, i * 4 + 3 FROM generate_series(0, 100) i;
+VACUUM ANALYZE later;
+VACUUM ANALYZE steps;
+\set ECHO all
+SELECT gave_up('SELECT id, count(h), stddev(h) FROM steps JOIN later ON k BETWEEN lo AND hi GROUP BY id');
+SELECT count(*), sum(n), count(s) FROM (SELECT id, count(h) AS n, stddev(h) AS s FROM steps JOIN later ON k BETWEEN lo AND hi GROUP BY id OFFSET 0) q;
+SELECT gave_up('SELECT k / 4, count(h), stddev(h) FROM later GROUP BY 1');
+SELECT count(*), sum(n), count(s) FROM (SELECT k / 4, count(h) AS n, stddev(h) AS s FROM later GROUP BY 1 OFFSET 0) q;
+-- and all of them come again if the node begins anew, with the same parameters
+SELECT n, n > ALL (SELECT count(h) + 0 * coalesce(stddev(h), 0) FROM steps JOIN later ON k BETWEEN lo AND hi GROUP BY id),
+	n > ALL (SELECT count(h) + 0 * coalesce(stddev(h), 0) FROM later GROUP BY k / 4),
+	n > ALL (SELECT count(h) + 0 * coalesce(stddev(h), 0) FROM later GROUP BY k % 4 = 1) FROM (VALUES (500), (3)) v (n);
+
+DROP TABLE again, part, pruned, later, steps;
+DROP FUNCTION gave_up, matches;

@@ -307,6 +307,9 @@ answer(GpbAggregateScan *scan)
 		why = make_totals(scan, evaluation.found.n > 0);
 	for (i = 0; i < scan->nsubs && why == NULL; i++)
 		why = run_sub(scan, &scan->subs[i], &evaluation.found);
+	/* The answer is kept, but not the keys of arrays, which may be millions. */
+	if (evaluation.found.form != GPB_RANGE_BOUNDS && evaluation.found.ranges != NULL)
+		pfree(evaluation.found.ranges);
 	if (why != NULL)
 		give_up(scan, why);
 	MemoryContextSwitchTo(caller);

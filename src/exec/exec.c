@@ -84,6 +84,22 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 	return statement;
 }
 
+/*
+ * Offer a path for the aggregates, groups or DISTINCT of one table.  Buckets come in the order of
+ * the key, and ranks by counting: no table of groups.
+ */
+static void
+add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				  RelOptInfo *output_rel)
+{
+	GpbGrouping grouping;
+	const char *refusal = gpb_match_grouping(root, stage, input_rel, output_rel, &grouping);
+
+	if (refusal != NULL || stage == UPPERREL_DISTINCT ||
+		(!gpb_bucket_aggregate_add_path(&grouping) && !gpb_percentile_add_path(&grouping)))
+		gpb_aggregate_add_path(&grouping, refusal);
+}
+
 /* Offer our paths for an upper relation, after everyone else's. */
 static void
 create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
@@ -93,18 +109,14 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
 	if (!gpb_enabled)
 		return;
+	if (stage == UPPERREL_GROUP_AGG || stage == UPPERREL_DISTINCT)
+		add_grouping_path(root, stage, input_rel, output_rel);
 	if (stage == UPPERREL_GROUP_AGG)
 	{
-		/* buckets come in the order of the key, and ranks by counting: no table of groups */
-		if (!gpb_bucket_aggregate_add_path(root, input_rel, output_rel) &&
-			!gpb_percentile_add_path(root, input_rel, output_rel))
-			gpb_aggregate_add_path(root, stage, input_rel, output_rel);
 		gpb_join_aggregate_add_paths(root, input_rel, output_rel);
 		gpb_range_aggregate_add_paths(root, input_rel, output_rel);
 		gpb_subqueries_consider(root);
 	}
-	else if (stage == UPPERREL_DISTINCT)
-		gpb_aggregate_add_path(root, stage, input_rel, output_rel);
 	else if (stage == UPPERREL_FINAL)
 		gpb_rank_add_path(root, output_rel, (const FinalPathExtraData *) extra);
 }

@@ -51,8 +51,6 @@ static void
 begin_subs(GpbAggregateScan *scan)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
-	GpbWhole	whole = {&plan->program.program, plan->ngroups, plan->group_types, plan->nitems,
-		plan->items, plan->nvalues, plan->values};
 	int			i;
 
 	scan->subs_of_phase = Max(plan->nvalues, 1);
@@ -62,9 +60,8 @@ begin_subs(GpbAggregateScan *scan)
 	{
 		GpbSubprogram *sub = &scan->subs[i];
 
-		gpb_subprogram_make(&whole, plan->sets.phases[i / scan->subs_of_phase],
-							i % scan->subs_of_phase,
-							sub);
+		gpb_subprogram_make(plan, plan->sets.phases[i / scan->subs_of_phase],
+							i % scan->subs_of_phase, sub);
 		if (sub->has_values)
 			sub->scan = gpb_values_begin(&sub->values, &sub->program, sub->floats,
 										 scan->node.index, &scan->node.css.ss.ps);

@@ -31,26 +31,6 @@
 
 /* ---- the query ---- */
 
-/* Is it a query of our kind, as far as that shows in its clauses? */
-static const char *
-check_query(PlannerInfo *root, UpperRelationKind stage)
-{
-	Query	   *parse = root->parse;
-	bool		grouped = parse->hasAggs || parse->groupClause != NIL;
-
-	if (parse->commandType != CMD_SELECT || !gpb_query_allows_nodes(root))
-		return "it is not a SELECT, or locks rows";
-	if (stage == UPPERREL_DISTINCT && (grouped || parse->hasDistinctOn || parse->hasWindowFuncs))
-		return "it has DISTINCT over groups or windows, or DISTINCT ON";
-	if (stage == UPPERREL_GROUP_AGG && !grouped)
-		return "it has neither aggregates nor groups";
-	if (parse->hasTargetSRFs)
-		return "it has set-returning functions";
-	if (stage == UPPERREL_GROUP_AGG && parse->groupClause == NIL && parse->hasWindowFuncs)
-		return "it has window functions";
-	return NULL;
-}
-
 /* Part the aggregates into those that depend on values and others. */
 static void
 part_aggregates(GpbAggregateQuery *query, List *aggrefs)
@@ -71,73 +51,29 @@ part_aggregates(GpbAggregateQuery *query, List *aggrefs)
 	}
 }
 
-/* The columns that the index must have, or every one without a predicate, if that is NULL */
-static Bitmapset *
-needed_columns(const GpbAggregateQuery *query, IndexOptInfo *index)
-{
-	return gpb_grouping_columns(query->root, query->rel, index, query->groups,
-								list_concat_copy(query->aggrefs, query->value_aggrefs));
-}
-
-/* Collect the columns that every index without a predicate must have. */
-static void
-collect_columns(GpbAggregateQuery *query)
-{
-	query->columns = needed_columns(query, NULL);
-	query->restricted = gpb_restricted_columns(query->root, query->rel, NULL,
-											   query->rel->baserestrictinfo);
-	query->has_arrays = gpb_has_array_clause(query->rel->baserestrictinfo);
-	query->has_unknown_bounds = gpb_have_statement_param(query->rel->baserestrictinfo);
-}
-
 const char *
-gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-						  RelOptInfo *grouped_rel, GpbAggregateQuery *query)
+gpb_aggregate_match_query(const GpbGrouping *grouping, GpbAggregateQuery *query)
 {
-	Query	   *parse = root->parse;
-	List	   *clauses = stage == UPPERREL_DISTINCT ? parse->distinctClause : parse->groupClause;
-	const char *refusal = check_query(root, stage);
-	List	   *expressions;
-	List	   *aggrefs;
+	const char *refusal;
 
 	memset(query, 0, sizeof(*query));
+	query->grouping = grouping;
+	query->root = grouping->root;
+	query->rel = grouping->rel;
+	query->grouped_rel = grouping->grouped_rel;
+	query->target = grouping->target;
+	query->groups = grouping->groups;
+	query->groupings = grouping->groupings;
+	query->having = grouping->having;
+	refusal = gpb_sets_match(query->root, grouping->clauses, query->groups, query->groupings,
+							 &query->sets);
 	if (refusal != NULL)
 		return refusal;
-	if (!gpb_rel_is_plain(root, input_rel))
-		return "it is not of one ordinary table with indexes";
-	query->root = root;
-	query->rel = input_rel;
-	query->grouped_rel = grouped_rel;
-	query->target = root->upper_targets[stage];
-	query->having = (List *) parse->havingQual;
+	part_aggregates(query, grouping->aggrefs);
+	query->has_arrays = gpb_has_array_clause(query->rel->baserestrictinfo);
+	query->has_unknown_bounds = gpb_have_statement_param(query->rel->baserestrictinfo);
 	query->group_estimates = palloc0(sizeof(List *));
-	expressions = list_concat_copy(query->target->exprs, query->having);
-	query->groupings = gpb_collect_groupings(expressions);
-	refusal = gpb_match_group_clauses(root, input_rel, clauses, &query->groups);
-	if (refusal == NULL)
-		refusal = gpb_sets_match(root, clauses, query->groups, query->groupings, &query->sets);
-	if (refusal == NULL)
-		refusal = gpb_match_aggregates(list_concat_copy(query->groups, query->groupings),
-									   expressions, &aggrefs);
-	if (refusal != NULL)
-		return refusal;
-	part_aggregates(query, aggrefs);
-	if (query->groups == NIL && aggrefs == NIL)
-		return "it has no aggregate";
-	collect_columns(query);
 	return NULL;
-}
-
-bool
-gpb_aggregate_may_match(const GpbAggregateQuery *query, IndexOptInfo *index)
-{
-	if (index->indpred == NIL)
-		return gpb_index_covers(index, query->columns) &&
-			gpb_index_covers(index, query->restricted);
-	/* the predicate may imply restrictions, and that what is counted is not NULL */
-	return gpb_index_covers(index, needed_columns(query, index)) &&
-		gpb_index_covers(index, gpb_restricted_columns(query->root, query->rel, index,
-													   index->indrestrictinfo));
 }
 
 /* ---- an index ---- */

@@ -21,6 +21,7 @@
 #include "exec/aggregate/aggregate_subprograms.h"
 #include "exec/answer/item_final.h"
 #include "exec/answer/word_rows.h"
+#include "exec/compile/grouping.h"
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 #include "exec/shell/node_shell.h"
@@ -68,11 +69,11 @@ extern void gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan);
 extern const GpbNodeKind gpb_aggregate_node;
 
 /*
- * Offer our path for the grouping of a table, or for DISTINCT; to be called from
- * create_upper_paths_hook at the stages UPPERREL_GROUP_AGG and UPPERREL_DISTINCT.
+ * Offer our path for a table's groups and aggregates; to be called from create_upper_paths_hook at
+ * the stages UPPERREL_GROUP_AGG and UPPERREL_DISTINCT.  "refusal" says why no index could answer
+ * the query, or is NULL.
  */
-extern void gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage,
-								   RelOptInfo *input_rel, RelOptInfo *grouped_rel);
+extern void gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal);
 
 /* ---- the executor node ---- */
 

@@ -148,7 +148,7 @@ descent_cost(const IndexOptInfo *index)
 static Cost
 least_cost(const GpbAggregateQuery *query, IndexOptInfo *index)
 {
-	const Bitmapset *restricted = index->indpred == NIL ? query->restricted :
+	const Bitmapset *restricted = index->indpred == NIL ? query->grouping->restricted :
 		gpb_restricted_columns(query->root, query->rel, index, index->indrestrictinfo);
 	Cost		read = gpb_setup_cost + gpb_least_read_cost(query->root, index, restricted,
 															query->has_arrays, query->rel->rows);
@@ -217,7 +217,8 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
 			continue;
 		if (!gpb_explain_decisions)
 		{
-			if (is_beaten(query, descent_cost(index)) || !gpb_aggregate_may_match(query, index))
+			if (is_beaten(query, descent_cost(index)) ||
+				!gpb_grouping_may_match(query->grouping, index))
 				continue;
 			least = least_cost(query, index);
 			/* where bounds are unknown the path may have the price of less than the estimate */
@@ -238,19 +239,18 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
  * at least is left out.
  */
 void
-gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-					   RelOptInfo *grouped_rel)
+gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal)
 {
 	GpbAggregateQuery query;
 	GpbAggregatePath *best = NULL;
 	GpbCandidate *candidates;
-	const char *refusal;
 	StringInfoData refusals;
 	int			n;
 
 	if (!gpb_enable_aggregate)
 		return;
-	refusal = gpb_aggregate_match_query(root, stage, input_rel, grouped_rel, &query);
+	if (refusal == NULL)
+		refusal = gpb_aggregate_match_query(grouping, &query);
 	if (refusal != NULL)
 	{
 		explain_refusal(refusal);
@@ -258,7 +258,7 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 	}
 
 	initStringInfo(&refusals);
-	candidates = palloc(sizeof(GpbCandidate) * list_length(input_rel->indexlist));
+	candidates = palloc(sizeof(GpbCandidate) * list_length(query.rel->indexlist));
 	n = collect_candidates(&query, candidates);
 	for (int i = 0; i < n; i++)
 	{
@@ -280,8 +280,8 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 		explain_refusal(refusals.len > 0 ? refusals.data : "its table has no gpubtree index");
 		return;
 	}
-	explain_price(grouped_rel, &best->path.path);
-	add_path(grouped_rel, (Path *) best);
+	explain_price(query.grouped_rel, &best->path.path);
+	add_path(query.grouped_rel, (Path *) best);
 }
 
 /* ---- plan ---- */

@@ -23,19 +23,6 @@
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 
-/* What a plan has, of which a subprogram is made */
-typedef struct GpbWhole
-{
-	const GpbProgram *program;	/* group slots: the query's and, if there are values, one of the
-								 * first of these */
-	int			ngroups;		/* expressions of the query */
-	const GpbWordType *group_types;
-	int			nitems;
-	const GpbAggregateItem *items;	/* ordinary aggregates */
-	int			nvalues;
-	const GpbValuesPlan *values;
-} GpbWhole;
-
 typedef struct GpbSubprogram
 {
 	GpbProgram	program;		/* constants are set by the caller */
@@ -58,10 +45,11 @@ typedef struct GpbSubprogram
 } GpbSubprogram;
 
 /*
- * Make the subprogram of a phase, whose group expressions are the bits of "phase", for values
- * number "values" if there are any.  Memory is of the current context.
+ * Make the subprogram of a plan's phase, whose group expressions are the bits of "phase", for
+ * values number "values" if there are any.  Memory is of the current context.
  */
-extern void gpb_subprogram_make(const GpbWhole *whole, uint32 phase, int values,
+struct GpbAggregatePlan;		/* aggregate_node.h */
+extern void gpb_subprogram_make(const struct GpbAggregatePlan *plan, uint32 phase, int values,
 								GpbSubprogram *sub);
 
 /*

@@ -206,7 +206,7 @@ build_value(GpbProgramBuilder *builder, Expr *value, bool first, GpbValuesPlan *
 	plan->value = list_make1(value);
 	plan->term = -1;
 	if (first)
-		return gpb_build_group_of_words(builder, value, &plan->type);
+		return gpb_build_group(builder, value, true, &plan->type);
 	return gpb_build_values(builder, value, &plan->type, &plan->term);
 }
 

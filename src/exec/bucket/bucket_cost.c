@@ -99,7 +99,7 @@ key_span(PlannerInfo *root, IndexOptInfo *index, int column)
 
 /* The share of the ordered column's values that the conditions leave, about */
 static double
-span_share(const GpbBucketQuery *query, const GpbBucketMatch *match)
+span_share(const GpbGrouping *query, const GpbBucketMatch *match)
 {
 	IndexOptInfo *index = match->index;
 	List	   *conditions = NIL;
@@ -125,7 +125,7 @@ span_share(const GpbBucketQuery *query, const GpbBucketMatch *match)
  * conditions on the key leave.
  */
 static double
-estimate_buckets(const GpbBucketQuery *query, const GpbBucketMatch *match)
+estimate_buckets(const GpbGrouping *query, const GpbBucketMatch *match)
 {
 	PlannerInfo *root = query->root;
 	double		entries = match->entries;
@@ -144,7 +144,7 @@ estimate_buckets(const GpbBucketQuery *query, const GpbBucketMatch *match)
 }
 
 GpbBucketCounts
-gpb_bucket_count(const GpbBucketQuery *query, const GpbBucketMatch *match)
+gpb_bucket_count(const GpbGrouping *query, const GpbBucketMatch *match)
 {
 	double		rows = clamp_row_est(query->rel->rows);
 	GpbBucketCounts counts;
@@ -195,7 +195,7 @@ groups_cost(const GpbBucketMatch *match, const GpbBucketCounts *counts)
  * nothing.
  */
 static Cost
-program_cost(const GpbBucketQuery *query, const GpbBucketMatch *match)
+program_cost(const GpbGrouping *query, const GpbBucketMatch *match)
 {
 	Cost		cost;
 
@@ -210,7 +210,7 @@ program_cost(const GpbBucketQuery *query, const GpbBucketMatch *match)
 }
 
 void
-gpb_bucket_cost(const GpbBucketQuery *query, const GpbBucketMatch *match,
+gpb_bucket_cost(const GpbGrouping *query, const GpbBucketMatch *match,
 				const GpbBucketCounts *counts, Path *path)
 {
 	const GpbBucketPlan *plan = &match->plan;

@@ -25,61 +25,20 @@
 
 /* ---- the query ---- */
 
-/* May one of the groups be a bucket?  A column by itself is none. */
-static bool
-may_have_bucket(List *groups)
+/* A column by itself is no bucket. */
+bool
+gpb_bucket_may_answer(const GpbGrouping *query)
 {
 	ListCell   *lc;
 
-	foreach(lc, groups)
+	if (query->root->parse->groupingSets != NIL || query->groupings != NIL)
+		return false;
+	foreach(lc, query->groups)
 	{
 		if (!IsA(lfirst(lc), Var))
 			return true;
 	}
 	return false;
-}
-
-/* The columns that the index must have, or every one without a predicate, if that is NULL */
-static Bitmapset *
-needed_columns(const GpbBucketQuery *query, IndexOptInfo *index)
-{
-	List	   *restrictions = index != NULL ? index->indrestrictinfo :
-		query->rel->baserestrictinfo;
-
-	return bms_join(gpb_grouping_columns(query->root, query->rel, index, query->groups,
-										 query->aggrefs),
-					gpb_restricted_columns(query->root, query->rel, index, restrictions));
-}
-
-bool
-gpb_bucket_match_query(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *grouped_rel,
-					   GpbBucketQuery *query)
-{
-	Query	   *parse = root->parse;
-
-	if (parse->commandType != CMD_SELECT || parse->groupClause == NIL ||
-		parse->groupingSets != NIL || parse->hasTargetSRFs || !gpb_query_allows_nodes(root) ||
-		!gpb_rel_is_plain(root, rel))
-		return false;
-	query->root = root;
-	query->rel = rel;
-	query->target = grouped_rel->reltarget;
-	query->having = (List *) parse->havingQual;
-	if (gpb_match_group_clauses(root, rel, parse->groupClause, &query->groups) != NULL ||
-		!may_have_bucket(query->groups) ||
-		gpb_match_aggregates(query->groups,
-							 list_concat_copy(query->target->exprs, query->having),
-							 &query->aggrefs) != NULL)
-		return false;
-	query->columns = needed_columns(query, NULL);
-	return true;
-}
-
-bool
-gpb_bucket_may_match(const GpbBucketQuery *query, IndexOptInfo *index)
-{
-	return gpb_index_covers(index, index->indpred == NIL ? query->columns :
-							needed_columns(query, index));
 }
 
 /* ---- the bucket ---- */
@@ -118,7 +77,7 @@ bucket_is_promising(GpbBucketMatch *match)
 
 /* Find the first group expression that is a bucket function of the ordered column. */
 static bool
-match_bucket(const GpbBucketQuery *query, GpbBucketMatch *match)
+match_bucket(const GpbGrouping *query, GpbBucketMatch *match)
 {
 	ListCell   *lc;
 
@@ -142,7 +101,7 @@ match_bucket(const GpbBucketQuery *query, GpbBucketMatch *match)
 
 /* split_restrictions() for an index with several key columns */
 static bool
-split_by_order(const GpbBucketQuery *query, GpbBucketMatch *match, List **ranges, List **filters)
+split_by_order(const GpbGrouping *query, GpbBucketMatch *match, List **ranges, List **filters)
 {
 	GpbRangeSplit split;
 
@@ -161,7 +120,7 @@ split_by_order(const GpbBucketQuery *query, GpbBucketMatch *match, List **ranges
  * group expression would be taken from the scan tuple (rule M13): it is a filter.
  */
 static bool
-split_restrictions(const GpbBucketQuery *query, GpbBucketMatch *match, List **ranges,
+split_restrictions(const GpbGrouping *query, GpbBucketMatch *match, List **ranges,
 				   List **filters)
 {
 	ListCell   *lc;
@@ -191,7 +150,7 @@ split_restrictions(const GpbBucketQuery *query, GpbBucketMatch *match, List **ra
 
 /* About how many entries the range has */
 static double
-estimate_entries(const GpbBucketQuery *query, const GpbBucketMatch *match, List *ranges,
+estimate_entries(const GpbGrouping *query, const GpbBucketMatch *match, List *ranges,
 				 List *filters)
 {
 	double		rows = query->rel->rows;
@@ -203,15 +162,15 @@ estimate_entries(const GpbBucketQuery *query, const GpbBucketMatch *match, List 
 
 /* ---- an index ---- */
 
-/* Is each of the plan's groups one word?  GpubtreeAggregate has groups by values of two words. */
+/* Is each of n groups one word?  GpubtreeAggregate has groups by values of two words. */
 static bool
-groups_are_words(const GpbBucketPlan *plan)
+groups_are_words(const GpbWordType *types, int n)
 {
 	int			i;
 
-	for (i = 0; i < plan->ngroups; i++)
+	for (i = 0; i < n; i++)
 	{
-		if (gpb_type_words(plan->group_types[i]) > 1)
+		if (gpb_type_words(types[i]) > 1)
 			return false;
 	}
 	return true;
@@ -222,14 +181,15 @@ groups_are_words(const GpbBucketPlan *plan)
  * function may fail: core evaluates it only if there is a row that passes them.
  */
 static bool
-match_entries(const GpbBucketQuery *query, GpbBucketMatch *match, List *filters)
+match_entries(const GpbGrouping *query, GpbBucketMatch *match, List *filters)
 {
 	GpbBucketPlan *plan = &match->plan;
 	GpbEntriesQuery entries = {filters, match->groups, false, query->aggrefs};
 	GpbEntriesMatch found;
 
 	if ((filters != NIL && gpb_may_fail((Node *) plan->arguments)) ||
-		gpb_match_entries(query->root, match->index, &entries, &found) != NULL)
+		gpb_match_entries(query->root, match->index, &entries, &found) != NULL ||
+		!groups_are_words(found.group_types, list_length(match->groups)))
 		return false;
 	gpb_match_entries_end(&found);
 	plan->nitems = list_length(query->aggrefs);
@@ -244,11 +204,11 @@ match_entries(const GpbBucketQuery *query, GpbBucketMatch *match, List *filters)
 		plan->having = query->having;
 	match->builder = found.builder;
 	match->needs_child |= found.may_give_up;
-	return groups_are_words(plan);
+	return true;
 }
 
 bool
-gpb_bucket_match_index(const GpbBucketQuery *query, IndexOptInfo *index, GpbBucketMatch *match)
+gpb_bucket_match_index(const GpbGrouping *query, IndexOptInfo *index, GpbBucketMatch *match)
 {
 	GpbBucketPlan *plan = &match->plan;
 	List	   *ranges;

@@ -18,6 +18,7 @@
 #include "exec/answer/word_rows.h"
 #include "exec/bucket/bucket_cut.h"
 #include "exec/bucket/bucket_function.h"
+#include "exec/compile/grouping.h"
 #include "exec/compile/program_build.h"
 #include "exec/shell/node_shell.h"
 #include "exec/where/key_conditions.h"
@@ -61,11 +62,10 @@ extern void gpb_bucket_get(const CustomScan *scan, GpbBucketPlan *plan);
 extern const GpbNodeKind gpb_bucket_aggregate_node;
 
 /*
- * Offer our path for the grouping of a table; to be called from create_upper_paths_hook.  Returns
- * false if none was offered.
+ * Offer our path for a table's groups; to be called from create_upper_paths_hook.  Returns false if
+ * none was offered.
  */
-extern bool gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
-										  RelOptInfo *grouped_rel);
+extern bool gpb_bucket_aggregate_add_path(const GpbGrouping *query);
 
 /* ---- batches (bucket_batch.c) ---- */
 

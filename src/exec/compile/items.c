@@ -42,24 +42,6 @@ gpb_query_is_plain(PlannerInfo *root)
 	return root->parse->havingQual == NULL && gpb_query_is_one_row(root);
 }
 
-bool
-gpb_collect_aggrefs(PathTarget *target, List **aggrefs)
-{
-	List	   *nodes;
-	ListCell   *lc;
-
-	*aggrefs = NIL;
-	nodes = pull_var_clause((Node *) target->exprs,
-							PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS);
-	foreach(lc, nodes)
-	{
-		if (!IsA(lfirst(lc), Aggref))
-			return false;
-		*aggrefs = list_append_unique(*aggrefs, lfirst(lc));
-	}
-	return *aggrefs != NIL;
-}
-
 /* ---- which aggregates ---- */
 
 bool

@@ -75,12 +75,6 @@ extern bool gpb_query_is_plain(PlannerInfo *root);
  */
 extern bool gpb_query_is_one_row(PlannerInfo *root);
 
-/*
- * Collect the distinct Aggrefs of the grouping target into *aggrefs.  Returns false if the target
- * needs anything else of the tables, or has no aggregate.
- */
-extern bool gpb_collect_aggrefs(PathTarget *target, List **aggrefs);
-
 /* ---- planning: which aggregates ---- */
 
 /* Is it an ordinary aggregate, of this query's rows, whole and each row once? */

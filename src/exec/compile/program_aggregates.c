@@ -374,6 +374,20 @@ gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *i
 	return gpb_settle(builder, &before, add_aggref(builder, aggref, item));
 }
 
+bool
+gpb_build_extreme(GpbProgramBuilder *builder, Expr *value, bool greatest, GpbAggregateItem *item)
+{
+	GpbProgramBuilder before = *builder;
+	GpbAggregate of_type = {
+		InvalidOid, greatest ? GPB_MAX : GPB_MIN, GPB_INPUT_WORD,
+		gpb_word_type(exprType((Node *) value))
+	};
+
+	*item = gpb_item(&of_type);
+	builder->items = lappend(builder->items, item);
+	return gpb_settle(builder, &before, add_value(builder, item, value, GPB_NO_SLOT));
+}
+
 /*
  * Add terms of the values of any expression.  Steps whose result no term takes are dropped, so
  * lower halves have one too unless they are a column's.

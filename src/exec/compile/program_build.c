@@ -80,13 +80,17 @@ log_program(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 
 /* ---- all or nothing ---- */
 
-/* Do the results of steps that are needed at a time fit the temporaries? */
+/*
+ * Do the results of steps that are needed at a time fit the temporaries?  Steps that are no more
+ * than these need not share them.
+ */
 static bool
 fits(GpbProgramBuilder *builder)
 {
 	GpbProgram	program;
 
-	return gpb_program_assign(builder, &program) ||
+	return builder->program.nsteps <= GPB_MAX_TEMPORARIES ||
+		gpb_program_assign(builder, &program) ||
 		gpb_cannot(builder, "more than %d values at a time", GPB_MAX_TEMPORARIES);
 }
 
@@ -183,21 +187,16 @@ add_group(GpbProgramBuilder *builder, Expr *expression, GpbWordType *type)
 }
 
 bool
-gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression, GpbWordType *type)
+gpb_build_group(GpbProgramBuilder *builder, Expr *expression, bool merges_floats,
+				GpbWordType *type)
 {
 	GpbProgramBuilder before = *builder;
 
-	return gpb_settle(builder, &before, add_group(builder, expression, type));
-}
-
-bool
-gpb_build_group(GpbProgramBuilder *builder, Expr *expression, GpbWordType *type)
-{
 	/* -0 and 0 are one group, and so are all NaNs. */
-	if (gpb_word_is_float(gpb_word_type(exprType((Node *) expression))))
+	if (!merges_floats && gpb_word_is_float(gpb_word_type(exprType((Node *) expression))))
 		return gpb_cannot(builder, "GROUP BY of type %s",
 						  format_type_be(exprType((Node *) expression)));
-	return gpb_build_group_of_words(builder, expression, type);
+	return gpb_settle(builder, &before, add_group(builder, expression, type));
 }
 
 /* ---- the whole ---- */

@@ -69,22 +69,21 @@ extern bool gpb_build_order(GpbProgramBuilder *builder, Expr *expression, bool d
  */
 extern bool gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item);
 
+/* Add a term for the least or greatest value of an expression, as gpb_build_aggref() does. */
+extern bool gpb_build_extreme(GpbProgramBuilder *builder, Expr *value, bool greatest,
+							  GpbAggregateItem *item);
+
 /* Add a term that counts the entries for which a filter is true, as gpb_build_aggref() does. */
 extern bool gpb_build_count(GpbProgramBuilder *builder, Expr *filter, GpbAggregateItem *item);
 
 /*
  * Add a group slot for an expression, whose words are of *type (gpb_words_datum() takes it), or a
  * slot for each word of a column of 16 bytes (gpb_type_words()).  Returns false if the program
- * cannot say it, or if values that are equal in GROUP BY may differ in their words (float8).
+ * cannot say it, or if values that are equal in GROUP BY may differ in their words (float8) and the
+ * caller does not merge the groups of 0 and -0, and of NaNs with different bits.
  */
-extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression, GpbWordType *type);
-
-/*
- * Add group slots for an expression as gpb_build_group() does, of float8 too: the caller merges the
- * groups of 0 and -0, and of NaNs with different bits.
- */
-extern bool gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression,
-									 GpbWordType *type);
+extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression, bool merges_floats,
+							GpbWordType *type);
 
 /*
  * Add a term that has an expression's words, which are of *type, even if they are never NULL, so

@@ -7,14 +7,11 @@
  */
 #include "compat.h"
 
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
-#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_match.h"
@@ -24,63 +21,7 @@
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_rules.h"
 
-/* ---- groups and aggregates of the query ---- */
-
-const char *
-gpb_match_group_clauses(PlannerInfo *root, RelOptInfo *rel, List *clauses, List **groups)
-{
-	ListCell   *lc;
-
-	*groups = NIL;
-	foreach(lc, clauses)
-	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Node	   *expression = get_sortgroupclause_expr(clause, root->processed_tlist);
-		TypeCacheEntry *type = lookup_type_cache(exprType(expression), TYPECACHE_EQ_OPR);
-
-		if (type->eq_opr != clause->eqop)
-			return "it groups by an equality that is not the type's own";
-		if (!bms_is_member(rel->relid, pull_varnos(root, expression)))
-			return "it groups by a constant";
-		if (contain_volatile_functions(expression) || contain_subplans(expression))
-			return "it groups by a volatile function or a subquery";
-		*groups = list_append_unique(*groups, expression);
-	}
-	return NULL;
-}
-
-typedef struct GpbAggregateWalk
-{
-	List	   *groups;
-	List	   *aggrefs;
-} GpbAggregateWalk;
-
-/* Collect Aggrefs; true, which ends the walk, if anything else is needed but groups. */
-static bool
-collect_walker(Node *node, GpbAggregateWalk *walk)
-{
-	if (node == NULL || list_member(walk->groups, node))
-		return false;
-	if (IsA(node, Aggref))
-	{
-		walk->aggrefs = list_append_unique(walk->aggrefs, node);
-		return false;
-	}
-	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc))
-		return true;
-	return expression_tree_walker(node, collect_walker, walk);
-}
-
-const char *
-gpb_match_aggregates(List *groups, List *expressions, List **aggrefs)
-{
-	GpbAggregateWalk walk = {groups, NIL};
-
-	if (collect_walker((Node *) expressions, &walk))
-		return "it needs columns beside aggregates and groups";
-	*aggrefs = walk.aggrefs;
-	return NULL;
-}
+/* ---- columns ---- */
 
 const char *
 gpb_match_columns(PlannerInfo *root, IndexOptInfo *index, List *expressions)
@@ -207,10 +148,8 @@ gpb_match_groups(GpbProgramBuilder *builder, List *groups, bool merges_floats,
 	*types = palloc(sizeof(GpbWordType) * list_length(groups));
 	foreach(lc, groups)
 	{
-		GpbWordType *type = &(*types)[foreach_current_index(lc)];
-
-		if (!(merges_floats ? gpb_build_group_of_words :
-			  gpb_build_group) (builder, lfirst(lc), type))
+		if (!gpb_build_group(builder, lfirst(lc), merges_floats,
+							 &(*types)[foreach_current_index(lc)]))
 			return builder_refusal(builder);
 	}
 	return NULL;

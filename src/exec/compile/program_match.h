@@ -17,19 +17,6 @@
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 
-/*
- * Collect the expressions of a list of SortGroupClauses, each once.  Their values must be equal
- * where their type's own equality has them equal, and come from the table.
- */
-extern const char *gpb_match_group_clauses(PlannerInfo *root, RelOptInfo *rel, List *clauses,
-										   List **groups);
-
-/*
- * Collect the Aggrefs in the expressions, each once.  Beside them and the group expressions nothing
- * of the table may be needed.
- */
-extern const char *gpb_match_aggregates(List *groups, List *expressions, List **aggrefs);
-
 /* Has the index all columns of the table that the expressions need? */
 extern const char *gpb_match_columns(PlannerInfo *root, IndexOptInfo *index, List *expressions);
 

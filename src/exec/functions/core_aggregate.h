@@ -4,9 +4,9 @@
  *	  What gpubtree knows of core's aggregates: one table.
  *
  * An aggregate is known by its OID, as functions are (core_function.h).  A row says what it
- * computes, and of what of each row.  Whoever matches aggregates reads it: plain programs (items.h),
- * other programs (program_aggregates.c), aggregates that depend on how often each value occurs
- * (exec/aggregate/aggregate_values.h), and percentiles by rank (exec/rank).
+ * computes, and of what of each row.  Whoever matches aggregates reads it: plain programs
+ * (items.h), other programs (program_aggregates.c), aggregates that depend on how often each value
+ * occurs (exec/aggregate/aggregate_values.h), and percentiles by rank (exec/rank).
  *
  *-------------------------------------------------------------------------
  */

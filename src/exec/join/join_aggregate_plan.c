@@ -20,6 +20,7 @@
 #include "parser/parsetree.h"
 
 #include "exec/answer/kept_rows.h"
+#include "exec/compile/grouping.h"
 #include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
 #include "exec/price/outer_cost.h"
@@ -162,14 +163,14 @@ void
 gpb_join_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
 							 RelOptInfo *grouped_rel)
 {
-	List	   *aggrefs;
+	List	   *aggrefs = NIL;
 	int			relid = -1;
 	Relids		tables;
 
 	if (!gpb_enable_joinaggregate || !gpb_enable_batchjoin || !gpb_enable_aggregate ||
 		input_rel->reloptkind != RELOPT_JOINREL || IS_DUMMY_REL(input_rel) ||
 		!gpb_query_is_plain(root) || root->hasPseudoConstantQuals ||
-		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))
+		!gpb_collect_aggrefs(grouped_rel->reltarget->exprs, &aggrefs) || aggrefs == NIL)
 		return;
 	tables = GPB_TABLES(root, input_rel->relids);
 	while ((relid = bms_next_member(tables, relid)) >= 0)

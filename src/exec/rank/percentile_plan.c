@@ -139,10 +139,9 @@ percentile_cost(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan 
 
 /* The path for one index; NULL if it cannot do this query. */
 static CustomPath *
-make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *index,
-					 List *others, List *percentiles, List *fractions)
+make_percentile_path(PlannerInfo *root, PathTarget *target, IndexOptInfo *index, List *others,
+					 List *percentiles, List *fractions)
 {
-	PathTarget *target = grouped_rel->reltarget;
 	GpbPercentilePlan plan = {.index = index->indexoid, .fractions = fractions};
 	GpbPercentilePath *own;
 	CustomPath *path;
@@ -177,24 +176,23 @@ make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *i
 }
 
 bool
-gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+gpb_percentile_add_path(const GpbGrouping *query)
 {
 	CustomPath *best = NULL;
-	List	   *aggrefs;
 	List	   *others;
 	List	   *percentiles;
 	List	   *fractions;
 	ListCell   *lc;
 
-	if (!gpb_enable_percentile || !gpb_query_is_plain(root) || !gpb_rel_is_plain(root, input_rel) ||
-		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))
+	if (!gpb_enable_percentile || query->clauses != NIL || query->having != NIL ||
+		query->root->parse->groupingSets != NIL)
 		return false;
-	part_aggrefs(aggrefs, &others, &percentiles, &fractions);
+	part_aggrefs(query->aggrefs, &others, &percentiles, &fractions);
 	if (percentiles == NIL)
 		return false;
-	foreach(lc, input_rel->indexlist)
+	foreach(lc, query->rel->indexlist)
 	{
-		CustomPath *path = make_percentile_path(root, grouped_rel,
+		CustomPath *path = make_percentile_path(query->root, query->target,
 												lfirst_node(IndexOptInfo, lc), others,
 												percentiles, fractions);
 
@@ -202,7 +200,7 @@ gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gr
 			best = path;
 	}
 	if (best != NULL)
-		add_path(grouped_rel, (Path *) best);
+		add_path(query->grouped_rel, (Path *) best);
 	return best != NULL;
 }
 

@@ -11,6 +11,7 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
+#include "exec/compile/grouping.h"
 #include "exec/compile/items.h"
 #include "exec/shell/node_shell.h"
 
@@ -105,7 +106,6 @@ extern const GpbNodeKind gpb_percentile_node;
  * Offer our path for a query's aggregates; to be called from create_upper_paths_hook.  Returns
  * false if none was offered.
  */
-extern bool gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel,
-									RelOptInfo *grouped_rel);
+extern bool gpb_percentile_add_path(const GpbGrouping *query);
 
 #endif							/* GPB_RANK_NODE_H */

@@ -15,6 +15,7 @@
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
+#include "exec/compile/grouping.h"
 #include "exec/price/unknown_bounds.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/where/key_conditions.h"
@@ -41,17 +42,8 @@ gpb_subquery_table(PlannerInfo *subroot)
 bool
 gpb_subquery_aggrefs(Node *expression, List **aggrefs)
 {
-	ListCell   *lc;
-
-	if (contain_volatile_functions(expression) || contain_subplans(expression))
-		return false;
-	foreach(lc, pull_var_clause(expression, PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS))
-	{
-		if (!IsA(lfirst(lc), Aggref))
-			return false;
-		*aggrefs = list_append_unique(*aggrefs, lfirst(lc));
-	}
-	return true;
+	return !contain_volatile_functions(expression) && !contain_subplans(expression) &&
+		gpb_collect_aggrefs((List *) expression, aggrefs);
 }
 
 /*

@@ -11,12 +11,22 @@
 #include "postgres.h"
 #include "nodes/bitmapset.h"
 #include "nodes/nodes.h"
+#include "nodes/primnodes.h"
 
 /*
  * Might evaluating the expression raise an error?  No, if it has nothing but columns, constants,
  * parameters, and leakproof functions of these.
  */
 extern bool gpb_may_fail(Node *expression);
+
+/* An expression without labels of other types that leave its value as it is */
+static inline Expr *
+gpb_without_labels(Expr *expression)
+{
+	while (IsA(expression, RelabelType))
+		expression = ((RelabelType *) expression)->arg;
+	return expression;
+}
 
 /* Add the numbers of the columns that the expression refers to by varno to the set. */
 extern Bitmapset *gpb_add_columns(Bitmapset *columns, Node *expression, Index varno);

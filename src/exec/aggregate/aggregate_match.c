@@ -17,16 +17,14 @@
 
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/compile/program_match.h"
-#include "exec/price/least_price.h"
-#include "exec/price/plan_costs.h"
+#include "exec/price/price.h"
 #include "exec/price/unknown_bounds.h"
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
-#include "exec/where/column_arms.h"
-#include "exec/where/column_conditions.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
+#include "exec/where/conditions.h"
 #include "exec/where/range_split.h"
 
 /* ---- the query ---- */
@@ -118,11 +116,13 @@ match_entries(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 static bool
 ranges_are_beaten(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 {
+	GpbPriceInput input = {.root = query->root, .index = match->index,
+	.entries = match->entries};
 	Cost		least;
 
 	if (match->plan.arrays != NIL || match->skip.conditions != NIL || query->has_unknown_bounds)
 		return false;
-	least = gpb_setup_cost + gpb_read_cost(query->root, match->index, match->entries, true);
+	least = gpb_setup_cost + gpb_price(&input);
 	return !add_path_precheck(query->grouped_rel, least, least, NIL, NULL);
 }
 
@@ -139,22 +139,14 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	match->plan.index = index->indexoid;
 	match->plan.having = query->having;
 	match->plan.sets = query->sets;
-	if (index->nkeycolumns > 1)
-	{
-		gpb_split_by_columns(query->root, index, index->indrestrictinfo, query->groups, &split);
-		gpb_take_column_arms(query->root, index, query->groups, &split);
-		gpb_match_skip(query->root, index, query->groups, &split, &match->skip);
-	}
-	else
-		gpb_split_restrictions(query->root, index, index->indrestrictinfo, query->groups,
-							   &split);
+	gpb_split_restrictions(query->root, index, index->indrestrictinfo, query->groups, &split);
+	gpb_match_skip(query->root, index, query->groups, &split, &match->skip);
 	match->plan.conditions = split.conditions;
 	match->plan.arrays = split.arrays;
 	match->plan.arms = split.arms;
 	match->others = split.others;
 	match->entries = gpb_split_entries(query->root, index, &split, query->rel->rows);
-	match->needs_child = gpb_split_may_be_lossy(&split) ||
-		gpb_columns_may_be_lossy(index, &split);
+	match->needs_child = gpb_split_may_be_lossy(index, &split);
 	if (!gpb_explain_decisions && ranges_are_beaten(query, match))
 		return "an ordinary plan is cheaper";
 	match->needs_child |= gpb_arms_may_fail(match->plan.arms);

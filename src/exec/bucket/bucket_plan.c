@@ -11,9 +11,9 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 
-#include "exec/answer/ordinary_child.h"
+#include "exec/answer/ordinary.h"
 #include "exec/bucket/bucket_match.h"
-#include "exec/price/plan_costs.h"
+#include "exec/price/core_paths.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_check.h"
@@ -79,8 +79,7 @@ make_bucket_path(const GpbGrouping *query, const GpbBucketMatch *match,
 
 	if (match->needs_child)
 	{
-		Path	   *child = gpb_ordinary_child_path(query->root, query->grouped_rel,
-													 query->target,
+		Path	   *child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
 													 gpb_may_fail((Node *)
 																  match->plan.program.constants));
 
@@ -91,7 +90,7 @@ make_bucket_path(const GpbGrouping *query, const GpbBucketMatch *match,
 	}
 	own->plan = match->plan;
 	path->path.pathkeys = bucket_pathkeys(query->root, match, &own->plan.backward);
-	gpb_bucket_cost(query, match, counts, &path->path);
+	gpb_bucket_price(query, match, counts, &path->path);
 	own->index = match->index;
 	own->columns = list_concat(lappend(list_copy(query->aggrefs), match->bucket), match->groups);
 	own->having = query->having;
@@ -114,7 +113,7 @@ gpb_bucket_aggregate_add_path(const GpbGrouping *query)
 		GpbBucketCounts counts;
 		CustomPath *path;
 
-		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+		if (!gpb_index_is_usable(index) ||
 			!gpb_grouping_may_match(query, index) ||
 			!gpb_bucket_match_index(query, index, &match))
 			continue;

@@ -25,23 +25,12 @@
 
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
+#include "exec/price/price_constants.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "index/dictionary.h"
 #include "page/page.h"
 #include "program/program_steps.h"
-
-/*
- * To evaluate a condition for a value of the dictionary, beside core's price of the condition, and
- * to pass by a value of another column; in units of cpu_operator_cost.  Measured with LIKE over
- * 200,000 values of 30 bytes: 60 ns of CPU time each, where core's index-only scan took 130 ns for
- * a row and its price is 13 such units.
- */
-#define GPB_CODE_COST		4.0
-#define GPB_OTHER_CODE_COST 0.1
-
-/* To compare two values by a collation, in the same units */
-#define GPB_COMPARE_COST	4.0
 
 /* ---- columns ---- */
 
@@ -277,7 +266,7 @@ order_cost(const GpbProgramBuilder *builder, int slot)
 {
 	double		values = estimated_column_values(builder, slot);
 
-	return (values * (log2(Max(values, 2.0)) * GPB_COMPARE_COST + GPB_CODE_COST) +
+	return (values * (log2(Max(values, 2.0)) * GPB_COLLATE_COST + GPB_CODE_COST) +
 			estimated_codes(builder) * GPB_OTHER_CODE_COST) * cpu_operator_cost;
 }
 

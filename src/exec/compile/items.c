@@ -20,6 +20,7 @@
 
 #include "exec/compile/items.h"
 #include "exec/compile/program_words.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "program/program.h"
@@ -87,16 +88,10 @@ gpb_item_want(const GpbAggregateItem *item)
 Var *
 gpb_argument_var(Expr *argument, Index relid)
 {
-	Var		   *var;
+	Var		   *var = (Var *) gpb_without_labels(argument);
 
-	while (IsA(argument, RelabelType))
-		argument = ((RelabelType *) argument)->arg;
-	if (!IsA(argument, Var))
-		return NULL;
-	var = (Var *) argument;
-	if (var->varno != relid || var->varlevelsup != 0 || var->varattno <= 0)
-		return NULL;
-	return var;
+	return IsA(var, Var) && var->varno == relid && var->varlevelsup == 0 && var->varattno > 0 ?
+		var : NULL;
 }
 
 /*

@@ -26,6 +26,7 @@
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
 #include "exec/price/price_constants.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "index/dictionary.h"
 #include "page/base_type.h"
@@ -96,30 +97,18 @@ gpb_code_tells_apart(GpbProgramBuilder *builder, Expr *expression, int slot)
 {
 	Oid			type = exprType((Node *) expression);
 	Oid			collation = exprCollation((Node *) expression);
-	Expr	   *column = expression;
 
 	/* A type of somebody else's making, as citext is, has an equality of its own. */
 	if (!gpb_type_has_dictionary(type))
 		return gpb_cannot(builder, "type %s", format_type_be(type));
 	if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
 		return gpb_cannot(builder, "a collation that is not deterministic");
-	while (IsA(column, RelabelType))
-		column = ((RelabelType *) column)->arg;
-	if (has_idle_blanks(expression, (Var *) column))
+	if (has_idle_blanks(expression, (Var *) gpb_without_labels(expression)))
 		return gpb_cannot(builder, "character without a length");
 	return is_here(builder, slot);
 }
 
 /* ---- what a condition is about ---- */
-
-/* An expression without labels that leave its bytes as they are */
-static Expr *
-without_labels(Expr *expression)
-{
-	while (IsA(expression, RelabelType))
-		expression = ((RelabelType *) expression)->arg;
-	return expression;
-}
 
 Expr *
 gpb_code_equal_to(Expr *condition)
@@ -134,13 +123,13 @@ gpb_code_equal_to(Expr *condition)
 		return NULL;
 	left = linitial(op->args);
 	right = lsecond(op->args);
-	if (IsA(without_labels(right), CaseTestExpr))
+	if (IsA(gpb_without_labels(right), CaseTestExpr))
 	{
 		right = linitial(op->args);
 		left = lsecond(op->args);
 	}
-	if (!IsA(without_labels(left), CaseTestExpr) ||
-		!(IsA(without_labels(right), Const) || IsA(without_labels(right), Param)))
+	if (!IsA(gpb_without_labels(left), CaseTestExpr) ||
+		!(IsA(gpb_without_labels(right), Const) || IsA(gpb_without_labels(right), Param)))
 		return NULL;
 	return right;
 }

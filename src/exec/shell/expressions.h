@@ -12,6 +12,8 @@
 #include "nodes/bitmapset.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/clauses.h"
+#include "nodes/nodes.h"
+#include "nodes/primnodes.h"
 
 /*
  * Might evaluating the expression raise an error?  No, if it has nothing but columns, constants,
@@ -31,6 +33,15 @@ gpb_has_subplan(const PlannerInfo *root, Node *expression)
  * have the same number, so no others are compared.
  */
 extern List *gpb_append_aggref(List *aggrefs, Aggref *aggref);
+
+/* An expression without labels of other types that leave its value as it is */
+static inline Expr *
+gpb_without_labels(Expr *expression)
+{
+	while (IsA(expression, RelabelType))
+		expression = ((RelabelType *) expression)->arg;
+	return expression;
+}
 
 /* Add the numbers of the columns that the expression refers to by varno to the set. */
 extern Bitmapset *gpb_add_columns(Bitmapset *columns, Node *expression, Index varno);

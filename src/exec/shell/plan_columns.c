@@ -15,6 +15,7 @@
 #include "access/sysattr.h"
 #include "optimizer/optimizer.h"
 
+#include "exec/shell/expressions.h"
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_columns.h"
 
@@ -136,10 +137,8 @@ gpb_add_operand_columns(Bitmapset *columns, List *restrictions, Index relid)
 			continue;
 		foreach(argument, ((OpExpr *) clause)->args)
 		{
-			Var		   *var = lfirst(argument);
+			Var		   *var = (Var *) gpb_without_labels(lfirst(argument));
 
-			while (IsA(var, RelabelType))
-				var = (Var *) ((RelabelType *) var)->arg;
 			if (IsA(var, Var) && var->varno == relid && var->varlevelsup == 0)
 				columns = bms_add_member(columns, place(var->varattno));
 		}

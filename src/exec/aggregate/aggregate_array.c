@@ -10,32 +10,8 @@
  */
 #include "compat.h"
 
-#include "optimizer/cost.h"
-#include "optimizer/optimizer.h"
-
 #include "exec/aggregate/aggregate_array.h"
 #include "exec/answer/range_totals.h"
-#include "exec/price/outer_cost.h"
-
-/* ---- price ---- */
-
-Cost
-gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays, double entries,
-			   const GpbAggregateItem *items, int nitems)
-{
-	GpbOuterInput input = {0};
-
-	/* the elements are what a join has as outer rows */
-	input.index = index;
-	input.outer_rows = gpb_arrays_elements(root, arrays);
-	input.matches = entries;
-	input.known_ranges = true;
-	input.aggregated = true;
-	input.more_columns = gpb_count_columns(items, nitems) - 1;
-	input.index_only = true;
-	return gpb_inner_cost(root, &input, input.outer_rows, input.outer_rows) +
-		gpb_arrays_start_cost(arrays);
-}
 
 /* ---- a run ---- */
 

@@ -14,19 +14,7 @@
 #include "utils/rel.h"
 
 #include "exec/answer/range_totals.h"
-#include "exec/compile/items.h"
 #include "exec/where/key_arrays.h"
-
-/* ---- planning ---- */
-
-/*
- * The price of aggregating n items over the keys that all of the conditions "arrays" admit, which
- * have so many entries
- */
-extern Cost gpb_array_cost(PlannerInfo *root, IndexOptInfo *index, List *arrays, double entries,
-						   const GpbAggregateItem *items, int nitems);
-
-/* ---- execution ---- */
 
 /*
  * Evaluate the arrays, and add the entries of their keys within the range, which the other

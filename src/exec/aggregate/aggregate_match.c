@@ -17,8 +17,7 @@
 
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/compile/program_match.h"
-#include "exec/price/least_price.h"
-#include "exec/price/plan_costs.h"
+#include "exec/price/price.h"
 #include "exec/price/unknown_bounds.h"
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_columns.h"
@@ -119,11 +118,13 @@ match_entries(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 static bool
 ranges_are_beaten(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 {
+	GpbPriceInput input = {.root = query->root, .index = match->index,
+	.entries = match->entries};
 	Cost		least;
 
 	if (match->plan.arrays != NIL || match->skip.conditions != NIL || query->has_unknown_bounds)
 		return false;
-	least = gpb_setup_cost + gpb_read_cost(query->root, match->index, match->entries, true);
+	least = gpb_setup_cost + gpb_price(&input);
 	return !add_path_precheck(query->grouped_rel, least, least, NIL, NULL);
 }
 

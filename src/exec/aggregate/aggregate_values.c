@@ -15,10 +15,7 @@
 
 #include "exec/aggregate/aggregate_values_group.h"
 #include "exec/compile/program_words.h"
-
-/* To compare two records, and to take one in turn, in units of cpu_operator_cost */
-#define GPB_COMPARE_COST		0.5
-#define GPB_RECORD_COST			4.0
+#include "exec/price/price_constants.h"
 
 struct GpbValuesScan
 {
@@ -48,7 +45,7 @@ gpb_values_cost(double groups)
 {
 	double		compares = log2(Max(groups, 2.0));
 
-	return groups * (compares * GPB_COMPARE_COST + GPB_RECORD_COST) * cpu_operator_cost;
+	return groups * (compares * GPB_RECORD_COMPARE_COST + GPB_RECORD_COST) * cpu_operator_cost;
 }
 
 /* ---- begin ---- */

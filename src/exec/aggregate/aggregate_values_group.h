@@ -57,9 +57,9 @@ typedef struct GpbValuesFinal
  * Prepare an aggregate over values whose words are of this type, in a program over entries of the
  * index; fraction is that of a percentile.  Memory is of the current context.
  */
-extern void gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, GpbWordType type,
-								  const GpbAnswerFormat *format, Relation index, Expr *fraction,
-								  PlanState *ps);
+extern void gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item,
+								  GpbWordType type, const GpbAnswerFormat *format,
+								  Relation index, Expr *fraction, PlanState *ps);
 
 /*
  * The aggregate's value over the group.  Its fraction is evaluated when it is first needed, and

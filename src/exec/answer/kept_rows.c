@@ -15,7 +15,7 @@
 
 #include "exec/answer/kept_rows.h"
 #include "exec/answer/ordinary_child.h"
-#include "exec/price/plan_costs.h"
+#include "exec/price/core_paths.h"
 
 /* ---- planning ---- */
 

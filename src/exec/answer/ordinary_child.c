@@ -10,7 +10,7 @@
 #include "executor/executor.h"
 
 #include "exec/answer/ordinary_child.h"
-#include "exec/price/plan_costs.h"
+#include "exec/price/core_paths.h"
 
 /* ---- planning ---- */
 

@@ -133,17 +133,31 @@ fill_long_table(const GpbProgramConstants *constants, GpbTables *tables, int tab
 	return true;
 }
 
-/* Put what was made of codes into a table, and free it.  Returns NULL, or why there is no room. */
+/* Fill the table of a condition on codes, or of their order, and set its constant. */
 static const char *
-fill_codes(const GpbProgramConstants *constants, GpbTables *tables, int table, int64 *words,
-		   uint32 n)
+bind_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext,
+		   GpbProgram *program)
 {
-	bool		filled = (n <= GPB_CODES_IN_PROGRAM && fill_table(tables, table, words, n)) ||
-		fill_long_table(constants, tables, table, words, n);
+	int			table = constants->type[i].table;
+	GpbCodesTable made = {0};
+	const char *refusal = NULL;
 
-	if (words != NULL)
-		pfree(words);
-	return filled ? NULL : "conditions and orders of more values than tables have room for";
+	if (constants->type[i].class == GPB_TABLE_CODES)
+		refusal = gpb_evaluate_codes(constants, i, econtext, &made);
+	else
+		gpb_evaluate_ranks(constants, i, econtext, &made);
+	if (refusal != NULL)
+		return refusal;
+	program->constant[i] = made.negated;
+	if (made.isnull)
+		program->null_constants |= (uint64) 1 << i;
+	if (!(made.n <= GPB_CODES_IN_PROGRAM &&
+		  fill_table(&program->tables, table, made.words, made.n)) &&
+		!fill_long_table(constants, &program->tables, table, made.words, made.n))
+		refusal = "conditions and orders of more values than tables have room for";
+	if (made.words != NULL)
+		pfree(made.words);
+	return refusal;
 }
 
 /* Fill the table of an array; *unknown: may a value that it lacks be equal to a NULL of it? */
@@ -210,37 +224,6 @@ bind_zones(const GpbProgramConstants *constants, ExprContext *econtext, GpbProgr
 
 /* ---- constants ---- */
 
-/* Fill the table of a condition on codes, and set its constant. */
-static const char *
-bind_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext,
-		   GpbProgram *program)
-{
-	const char *refusal;
-	int64	   *words;
-	bool		negated;
-	bool		isnull;
-	uint32		n;
-
-	refusal = gpb_evaluate_codes(constants, i, econtext, &words, &n, &negated, &isnull);
-	if (refusal != NULL)
-		return refusal;
-	program->constant[i] = negated;
-	if (isnull)
-		program->null_constants |= (uint64) 1 << i;
-	return fill_codes(constants, &program->tables, constants->type[i].table, words, n);
-}
-
-/* Fill the table of an order of codes. */
-static const char *
-bind_ranks(const GpbProgramConstants *constants, int i, ExprContext *econtext,
-		   GpbProgram *program)
-{
-	uint32		n;
-	int64	   *words = gpb_evaluate_ranks(constants, i, econtext, &n);
-
-	return fill_codes(constants, &program->tables, constants->type[i].table, words, n);
-}
-
 /*
  * The word of one constant; NULL, or why the program cannot be used.  Bit t of *empty is set if the
  * array of table t is empty.
@@ -263,9 +246,8 @@ bind_constant(const GpbProgramConstants *constants, int i, ExprContext *econtext
 		case GPB_TABLE_ZONE:
 			return NULL;
 		case GPB_TABLE_CODES:
-			return bind_codes(constants, i, econtext, program);
 		case GPB_TABLE_RANKS:
-			return bind_ranks(constants, i, econtext, program);
+			return bind_codes(constants, i, econtext, program);
 		default:
 			break;
 	}

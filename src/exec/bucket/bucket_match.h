@@ -37,7 +37,7 @@ typedef struct GpbBucketMatch
 extern bool gpb_bucket_match_index(const GpbGrouping *query, IndexOptInfo *index,
 								   GpbBucketMatch *match);
 
-/* ---- bucket_cost.c ---- */
+/* ---- bucket_price.c ---- */
 
 /* How many groups the query has, about */
 typedef struct GpbBucketCounts
@@ -59,7 +59,7 @@ extern bool gpb_bucket_groups_fit(const GpbBucketMatch *match, const GpbBucketCo
 extern bool gpb_bucket_is_sparse(const GpbBucketMatch *match, const GpbBucketCounts *counts);
 
 /* Fill in rows and costs of the path for a match. */
-extern void gpb_bucket_cost(const GpbGrouping *query, const GpbBucketMatch *match,
-							const GpbBucketCounts *counts, Path *path);
+extern void gpb_bucket_price(const GpbGrouping *query, const GpbBucketMatch *match,
+							 const GpbBucketCounts *counts, Path *path);
 
 #endif							/* GPB_BUCKET_MATCH_H */

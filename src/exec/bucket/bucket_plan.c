@@ -13,7 +13,7 @@
 
 #include "exec/answer/ordinary_child.h"
 #include "exec/bucket/bucket_match.h"
-#include "exec/price/plan_costs.h"
+#include "exec/price/core_paths.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_check.h"
@@ -91,7 +91,7 @@ make_bucket_path(const GpbGrouping *query, const GpbBucketMatch *match,
 	}
 	own->plan = match->plan;
 	path->path.pathkeys = bucket_pathkeys(query->root, match, &own->plan.backward);
-	gpb_bucket_cost(query, match, counts, &path->path);
+	gpb_bucket_price(query, match, counts, &path->path);
 	own->index = match->index;
 	own->columns = list_concat(lappend(list_copy(query->aggrefs), match->bucket), match->groups);
 	own->having = query->having;

@@ -230,8 +230,7 @@ add_codes(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbAggregate
 static int
 known_slot(GpbProgramBuilder *builder, int a)
 {
-	return gpb_slot_step(builder, GPB_OP_NOT,
-						 gpb_slot_step(builder, GPB_OP_IS_NULL, a, 0, 0), 0, 0);
+	return STEP1(GPB_OP_NOT, STEP1(GPB_OP_IS_NULL, a));
 }
 
 /* A function of both: of X and Y, and of their products */
@@ -244,9 +243,9 @@ add_both(GpbProgramBuilder *builder, GpbAggregateItem *item, int x, int y, int f
 
 	return add_floats(builder, x, needs->want, filter, &item->column) &&
 		add_floats(builder, y, needs->want_of_y, filter, &item->terms.y) &&
-		add_floats(builder, gpb_slot_step(builder, GPB_OP_FLOAT_MULTIPLY, a, b, 0),
+		add_floats(builder, STEP2(GPB_OP_FLOAT_MULTIPLY, a, b),
 				   GPB_WANT_SUMS, filter, &item->terms.products) &&
-		add_floats(builder, gpb_slot_step(builder, GPB_OP_FLOAT_PRODUCT_REST, a, b, 0),
+		add_floats(builder, STEP2(GPB_OP_FLOAT_PRODUCT_REST, a, b),
 				   GPB_WANT_SUMS, filter, &item->terms.rests);
 }
 
@@ -263,9 +262,9 @@ add_pairs(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbAggregate
 		return false;
 	/* In one order of both, so that corr(a, b) and corr(b, a) share terms. */
 	both = known_slot(builder, Min(x, y));
-	both = gpb_slot_step(builder, GPB_OP_AND, both, known_slot(builder, Max(x, y)), 0);
+	both = STEP2(GPB_OP_AND, both, known_slot(builder, Max(x, y)));
 	if (filter != GPB_NO_SLOT)
-		both = gpb_slot_step(builder, GPB_OP_AND, filter, both, 0);
+		both = STEP2(GPB_OP_AND, filter, both);
 	if (both == GPB_REFUSED)
 		return false;
 	builder->guard = GPB_NO_SLOT;

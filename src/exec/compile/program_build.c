@@ -18,19 +18,10 @@
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_decimal.h"
 #include "exec/compile/program_words.h"
+#include "exec/price/price_constants.h"
 #include "exec/shell/index_columns.h"
 #include "hold.h"
 #include "program/program_steps.h"
-
-/*
- * The price of a step and of a term for one entry, in units of cpu_operator_cost.  Where core took
- * 40 ns for an operator (sums of 3 M rows), the CPU engine took from 0.6 to 1.5 ns for a step, 6.5
- * ns for a term of integers and 24 ns for one of float8.  To look a value up in a table of 192
- * words took some 20 ns, of a zone or of an array.
- */
-#define GPB_STEP_COST		0.03
-#define GPB_TABLE_COST		0.4 /* besides */
-#define GPB_TERM_COST		0.2
 
 GpbProgramBuilder *
 gpb_builder_begin(PlannerInfo *root, IndexOptInfo *index)
@@ -39,6 +30,7 @@ gpb_builder_begin(PlannerInfo *root, IndexOptInfo *index)
 
 	builder->root = root;
 	builder->index = index;
+	builder->value = gpb_expression_value;
 	builder->guard = GPB_NO_SLOT;
 	builder->case_value = GPB_REFUSED;
 	return builder;
@@ -135,7 +127,7 @@ gpb_build_filter(GpbProgramBuilder *builder, Expr *condition)
 static int
 order_slot(GpbProgramBuilder *builder, Expr *expression)
 {
-	GpbTyped	value = gpb_value(builder, expression);
+	GpbTyped	value = gpb_any_value(builder, expression);
 	Oid			type = gpb_word_type(exprType((Node *) expression));
 
 	if (!gpb_word_is_ordered(type) || value.type.class == GPB_WORDS_CODE)

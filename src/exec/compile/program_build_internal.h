@@ -10,7 +10,8 @@
  *	program_words.c		SQL values as words
  *	program_slots.c		constants and steps; temporaries
  *	program_once.c		what is evaluated before the first entry
- *	program_expr.c		steps for expressions: columns, boolean expressions, calls
+ *	program_value.c		columns, and what classes of values a place allows
+ *	program_expr.c		steps for expressions; boolean ones, calls
  *	program_choice.c	CASE, COALESCE, NULLIF, GREATEST, LEAST
  *	program_compare.c	comparisons, also with arrays
  *	program_function.c	functions of words
@@ -48,8 +49,8 @@
 typedef struct GpbTyped
 {
 	int			slot;			/* GPB_REFUSED: refused */
-	int			lower;			/* of a value of 16 bytes, whose upper half the slot has: that of
-								 * the lower one; else 0 */
+	int			lower;			/* slot of the lower half, where "slot" is that of the upper one of
+								 * 16 bytes; else 0 */
 	GpbWordType type;
 	int64		divisor;		/* to be divided by divisor / 10^divisor_scale; 0: by nothing */
 	int			divisor_scale;
@@ -66,10 +67,16 @@ gpb_word(int slot)
 	return (GpbTyped) {.slot = slot, .type.class = GPB_WORDS_SQL};
 }
 
+/* What a function returns that makes a value and refuses it; gpb_no_value() says why */
+#define GPB_NO_VALUE		((GpbTyped) {GPB_REFUSED})
+#define gpb_no_value(...)	gpb_word(gpb_refuse(__VA_ARGS__))
+
 struct GpbProgramBuilder
 {
 	PlannerInfo *root;
 	IndexOptInfo *index;
+	/* gpb_expression_value(), which the files for the classes of expressions are below */
+	GpbTyped	(*value) (GpbProgramBuilder *builder, Expr *expression);
 	GpbProgram	program;		/* step i has its result in GPB_FIRST_TEMPORARY + i */
 	List	   *constants;		/* an Expr for each constant */
 	GpbWordType constant_type[GPB_MAX_CONSTANTS];
@@ -111,23 +118,23 @@ extern int	gpb_slot_boolean(GpbProgramBuilder *builder, bool value);
 extern int	gpb_slot_null(GpbProgramBuilder *builder);
 
 /*
- * A timestamptz as a timestamp in a time zone, and the reverse.  The zone is a name, or NULL for
- * that of the session in which the program is bound.
- */
-extern int	gpb_slot_local(GpbProgramBuilder *builder, int slot, Const *zone);
-extern int	gpb_slot_of_local(GpbProgramBuilder *builder, int slot, Const *zone);
-
-/*
  * The result of an operator.  Operands that it does not have are 0.  Where all operands are known
  * constants it is one, and where a step has the result already it is that step's.  A step that can
  * fault gets the builder's guard.
  */
 extern int	gpb_slot_step(GpbProgramBuilder *builder, int op, int a, int b, int c);
 
-/* Have the step that this slot is the result of done for its fault, if it is one; returns the slot. */
+/* Have the step whose result a slot is, if it is one, done for its fault.  Returns the slot. */
 extern int	gpb_slot_kept(GpbProgramBuilder *builder, int slot);
 
-/* Is the value among n words? */
+/*
+ * The result of an operator that looks a up in a table, which binding fills from an expression;
+ * *constant is the slot of the constant that goes with the table, which is of this type.
+ */
+extern int	gpb_slot_with_table(GpbProgramBuilder *builder, int op, int a, Expr *value,
+								GpbWordType type, int *constant);
+
+/* Is the value among n words, which are in ascending order, each once? */
 extern int	gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n);
 
 /*
@@ -135,18 +142,6 @@ extern int	gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *wor
  * made an integer by GPB_OP_FLOAT_ORDER.
  */
 extern int	gpb_slot_in_array(GpbProgramBuilder *builder, int a, Expr *array);
-
-/*
- * The result of a condition on the value of the INCLUDE column in this slot, whose words are codes.
- * A CaseTestExpr stands for the value.
- */
-extern int	gpb_slot_in_codes(GpbProgramBuilder *builder, int column, Expr *condition);
-
-/*
- * The codes of the INCLUDE column in this slot below their ranks, in an order as
- * gpb_code_ranked() makes it
- */
-extern int	gpb_slot_ranked(GpbProgramBuilder *builder, int column, Expr *order);
 
 /* Add a filter. */
 extern int	gpb_slot_filter(GpbProgramBuilder *builder, int a);
@@ -186,6 +181,13 @@ extern bool gpb_function_takes_value(const GpbFunction *function, int argument);
 extern int	gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function,
 							  const GpbTyped *value, List *args);
 
+/*
+ * A timestamptz as a timestamp in a time zone, and the reverse.  The zone is a name, or NULL for
+ * that of the session in which the program is bound.
+ */
+extern int	gpb_local_slot(GpbProgramBuilder *builder, int slot, Const *zone);
+extern int	gpb_of_local_slot(GpbProgramBuilder *builder, int slot, Const *zone);
+
 /* A date or timestamp of local time as a timestamptz */
 extern int	gpb_moment_slot(GpbProgramBuilder *builder, Oid type, int slot);
 
@@ -211,13 +213,14 @@ extern GpbTyped gpb_coalesce(GpbProgramBuilder *builder, CoalesceExpr *expressio
 extern GpbTyped gpb_null_if(GpbProgramBuilder *builder, NullIfExpr *expression);
 extern GpbTyped gpb_min_max(GpbProgramBuilder *builder, MinMaxExpr *expression);
 
-/* ---- expressions (program_expr.c) ---- */
+/* ---- values (program_value.c) ---- */
 
 /* The value of an expression.  Codes may be of values that are elsewhere, or equal to others. */
-extern GpbTyped gpb_value(GpbProgramBuilder *builder, Expr *expression);
-
-/* The value of an expression whose words, codes among them, are to tell values apart */
-extern GpbTyped gpb_any_value(GpbProgramBuilder *builder, Expr *expression);
+static inline GpbTyped
+gpb_value(GpbProgramBuilder *builder, Expr *expression)
+{
+	return builder->value(builder, expression);
+}
 
 /* The value of an expression where neither codes nor uuids will do */
 extern GpbTyped gpb_plain_value(GpbProgramBuilder *builder, Expr *expression);
@@ -227,6 +230,8 @@ extern bool gpb_is_plain(GpbProgramBuilder *builder, Expr *expression, const Gpb
 
 /* The value of an expression where nothing but a word of its SQL type will do */
 extern int	gpb_word_slot(GpbProgramBuilder *builder, Expr *expression);
+
+extern GpbTyped gpb_column_value(GpbProgramBuilder *builder, Var *var);
 
 /* The slot of a column of the index, perhaps with another label; -1 if the expression is none. */
 extern int	gpb_var_slot(const GpbProgramBuilder *builder, Expr *expression);
@@ -249,5 +254,13 @@ extern const GpbFunction *gpb_find_function(GpbProgramBuilder *builder, Oid func
  */
 extern bool gpb_arguments(GpbProgramBuilder *builder, const GpbFunction *function, List *args,
 						  int without, GpbTyped *value);
+
+/* ---- expressions (program_expr.c) ---- */
+
+/* What gpb_value() calls */
+extern GpbTyped gpb_expression_value(GpbProgramBuilder *builder, Expr *expression);
+
+/* The value of an expression whose words, codes among them, are to tell values apart */
+extern GpbTyped gpb_any_value(GpbProgramBuilder *builder, Expr *expression);
 
 #endif							/* GPB_PROGRAM_BUILD_INTERNAL_H */

@@ -15,8 +15,6 @@
 #include "exec/compile/program_decimal.h"
 #include "program/program_steps.h"
 
-static const GpbTyped refused = {GPB_REFUSED};
-
 /*
  * Fill in what n values have in common that an expression chooses from, and bring numerics to one
  * scale.  Returns false if it is refused.
@@ -42,7 +40,7 @@ choose(GpbProgramBuilder *builder, Expr *expression, const int *condition, GpbTy
 	int			i;
 
 	if (!align(builder, expression, value, n, &choice))
-		return refused;
+		return GPB_NO_VALUE;
 	choice.slot = value[n - 1].slot;
 	choice.shown = value[n - 1].shown;
 	for (i = n - 2; i >= 0; i--)
@@ -51,7 +49,7 @@ choose(GpbProgramBuilder *builder, Expr *expression, const int *condition, GpbTy
 		if (choice.shown != 0)
 			choice.shown = STEP3(GPB_OP_SELECT, condition[i], value[i].shown, choice.shown);
 	}
-	return choice.shown == GPB_REFUSED ? refused : choice;
+	return choice.shown == GPB_REFUSED ? GPB_NO_VALUE : choice;
 }
 
 /*
@@ -75,14 +73,14 @@ case_branches(GpbProgramBuilder *builder, CaseExpr *expression)
 
 		condition[i] = gpb_word_slot(builder, when->expr);
 		if (condition[i] == GPB_REFUSED)
-			return refused;
+			return GPB_NO_VALUE;
 		guard = builder->guard;
 		if (gpb_needs_guard(builder, (Node *) when->result))
 			gpb_guard_by(builder, condition[i]);
 		result[i] = gpb_plain_value(builder, when->result);
 		builder->guard = guard;
 		if (result[i].slot == GPB_REFUSED)
-			return refused;
+			return GPB_NO_VALUE;
 		if (needs_guard)
 			gpb_guard_by(builder, gpb_unless(builder, condition[i]));
 	}
@@ -108,7 +106,7 @@ gpb_case(GpbProgramBuilder *builder, CaseExpr *expression)
 		int			value = gpb_word_slot(builder, expression->arg);
 
 		if (value == GPB_REFUSED)
-			return refused;
+			return GPB_NO_VALUE;
 		builder->case_value = value;
 	}
 	result = case_branches(builder, expression);
@@ -153,16 +151,16 @@ gpb_coalesce(GpbProgramBuilder *builder, CoalesceExpr *expression)
 		value[i] = gpb_plain_value(builder, argument);
 		builder->guard = guard;
 		if (value[i].slot == GPB_REFUSED)
-			return refused;
+			return GPB_NO_VALUE;
 	}
 	if (!align(builder, (Expr *) expression, value, n, &choice))
-		return refused;
+		return GPB_NO_VALUE;
 	choice.slot = coalesced(builder, value, n);
 	choice.shown = value[n - 1].shown;
 	for (i = n - 2; choice.shown != 0 && i >= 0; i--)
 		choice.shown = STEP3(GPB_OP_SELECT, STEP1(GPB_OP_IS_NULL, value[i].slot), choice.shown,
 							 value[i].shown);
-	return choice.shown == GPB_REFUSED ? refused : choice;
+	return choice.shown == GPB_REFUSED ? GPB_NO_VALUE : choice;
 }
 
 /* ---- NULLIF ---- */
@@ -177,13 +175,12 @@ gpb_null_if(GpbProgramBuilder *builder, NullIfExpr *expression)
 	int			null;
 
 	if (found == NULL)
-		return refused;
+		return GPB_NO_VALUE;
 	if (found->call == GPB_CALL_COMPARE_UUIDS)
-		return gpb_word(gpb_refuse(builder, "function %s",
-								   format_procedure(expression->opfuncid)));
+		return gpb_no_value(builder, "function %s", format_procedure(expression->opfuncid));
 	if (!gpb_arguments(builder, found, expression->args, -1, value) ||
 		!gpb_decimal_is_whole(builder, &value[0]) || !gpb_decimal_is_whole(builder, &value[1]))
-		return refused;
+		return GPB_NO_VALUE;
 	result = value[0];
 	result.is_constant = false;
 	null = gpb_slot_null(builder);
@@ -207,8 +204,7 @@ gpb_min_max(GpbProgramBuilder *builder, MinMaxExpr *expression)
 	int			i;
 
 	if (!gpb_word_is_ordered(type))
-		return gpb_word(gpb_refuse(builder, "order of type %s",
-								   format_type_be(expression->minmaxtype)));
+		return gpb_no_value(builder, "order of type %s", format_type_be(expression->minmaxtype));
 	if (expression->op == IS_LEAST)
 		op = is_float ? GPB_OP_FLOAT_LEAST : GPB_OP_LEAST;
 	else
@@ -217,11 +213,11 @@ gpb_min_max(GpbProgramBuilder *builder, MinMaxExpr *expression)
 	{
 		value[i] = gpb_plain_value(builder, list_nth(expression->args, i));
 		if (value[i].slot == GPB_REFUSED)
-			return refused;
+			return GPB_NO_VALUE;
 	}
 	if (!align(builder, (Expr *) expression, value, n, &result) ||
 		!gpb_decimal_is_whole(builder, &result))
-		return refused;
+		return GPB_NO_VALUE;
 	result.slot = value[0].slot;
 	for (i = 1; i < n; i++)
 		result.slot = STEP2(op, result.slot, value[i].slot);

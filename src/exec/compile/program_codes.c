@@ -25,22 +25,11 @@
 
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
+#include "exec/price/price_constants.h"
 #include "exec/shell/index_columns.h"
 #include "index/dictionary.h"
 #include "page/page.h"
 #include "program/program_steps.h"
-
-/*
- * To evaluate a condition for a value of the dictionary, beside core's price of the condition, and
- * to pass by a value of another column; in units of cpu_operator_cost.  Measured with LIKE over
- * 200,000 values of 30 bytes: 60 ns of CPU time each, where core's index-only scan took 130 ns for
- * a row and its price is 13 such units.
- */
-#define GPB_CODE_COST		4.0
-#define GPB_OTHER_CODE_COST 0.1
-
-/* To compare two values by a collation, in the same units */
-#define GPB_COMPARE_COST	4.0
 
 /* ---- columns ---- */
 
@@ -67,23 +56,20 @@ bool
 gpb_slot_has_code(const GpbProgramBuilder *builder, int slot)
 {
 	IndexOptInfo *index = builder->index;
-	TargetEntry *entry;
 
-	if (slot > index->ncolumns - index->nkeycolumns)
-		return false;
-	entry = list_nth_node(TargetEntry, index->indextlist, gpb_column_position(index, slot));
-	return gpb_type_has_dictionary(exprType((Node *) entry->expr));
+	return slot <= index->ncolumns - index->nkeycolumns &&
+		gpb_slot_coding(index, slot) == GPB_CODING_DICTIONARY;
 }
 
 /*
- * Is the column in this slot known to have a value that the index has not?  Then a program of its
- * codes would give up.  If values come later gpb_program_bind() finds them.
+ * Has the index all values of the column in this slot, as far as is known?  If not it is refused,
+ * since a program of its codes would give up.  If values come later gpb_program_bind() finds them.
  */
 static bool
-is_elsewhere(GpbProgramBuilder *builder, int slot)
+is_here(GpbProgramBuilder *builder, int slot)
 {
 	if (builder->allows_elsewhere)
-		return false;
+		return true;
 	if (!builder->asked_elsewhere)
 	{
 		/* The planner holds a lock already. */
@@ -94,21 +80,14 @@ is_elsewhere(GpbProgramBuilder *builder, int slot)
 		builder->asked_elsewhere = true;
 		index_close(index, NoLock);
 	}
-	return (builder->elsewhere >> (slot - 1) & 1) != 0;
+	return (builder->elsewhere >> (slot - 1) & 1) == 0 ||
+		gpb_cannot(builder, "values that are not in the index");
 }
 
 void
 gpb_builder_allow_elsewhere(GpbProgramBuilder *builder)
 {
 	builder->allows_elsewhere = true;
-}
-
-/* The slot that a program has for a column's codes, or GPB_REFUSED */
-static int
-readable_slot(GpbProgramBuilder *builder, int slot)
-{
-	return is_elsewhere(builder, slot) ? gpb_refuse(builder, "values that are not in the index") :
-		slot;
 }
 
 bool
@@ -127,7 +106,7 @@ gpb_code_tells_apart(GpbProgramBuilder *builder, Expr *expression, int slot)
 		column = ((RelabelType *) column)->arg;
 	if (has_idle_blanks(expression, (Var *) column))
 		return gpb_cannot(builder, "character without a length");
-	return readable_slot(builder, slot) != GPB_REFUSED;
+	return is_here(builder, slot);
 }
 
 /* ---- what a condition is about ---- */
@@ -213,7 +192,8 @@ only_code_column(GpbProgramBuilder *builder, Expr *condition)
 	{
 		Var		   *var = lfirst_node(Var, lc);
 
-		if (gpb_code_column(builder, (Expr *) var) < 0 || (only != NULL && only->varattno != var->varattno))
+		if (gpb_code_column(builder, (Expr *) var) < 0 ||
+			(only != NULL && only->varattno != var->varattno))
 			return NULL;
 		only = var;
 	}
@@ -297,7 +277,7 @@ order_cost(const GpbProgramBuilder *builder, int slot)
 {
 	double		values = estimated_column_values(builder, slot);
 
-	return (values * (log2(Max(values, 2.0)) * GPB_COMPARE_COST + GPB_CODE_COST) +
+	return (values * (log2(Max(values, 2.0)) * GPB_COLLATE_COST + GPB_CODE_COST) +
 			estimated_codes(builder) * GPB_OTHER_CODE_COST) * cpu_operator_cost;
 }
 
@@ -324,6 +304,7 @@ gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition)
 {
 	Var		   *column;
 	int			slot;
+	int			negated;
 
 	if (exprType((Node *) condition) != BOOLOID)
 		return GPB_REFUSED;
@@ -334,9 +315,14 @@ gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition)
 	/* A subquery is evaluated when core asks for it. */
 	if (builder->guard != GPB_NO_SLOT && gpb_executor_params((Node *) condition) != NULL)
 		return gpb_refuse(builder, "a subquery that must not be evaluated before the first row");
-	slot = readable_slot(builder, gpb_code_column(builder, (Expr *) column));
-	return slot == GPB_REFUSED ? GPB_REFUSED :
-		gpb_slot_in_codes(builder, slot, (Expr *) value_mutator((Node *) condition, NULL));
+	slot = gpb_code_column(builder, (Expr *) column);
+	if (!is_here(builder, slot))
+		return GPB_REFUSED;
+	/* The constant says whether the table has the codes for which the condition is false. */
+	slot = gpb_slot_with_table(builder, GPB_OP_IN_CODES, slot,
+							   (Expr *) value_mutator((Node *) condition, NULL),
+							   gpb_class_type(GPB_TABLE_CODES, slot - 1), &negated);
+	return slot == GPB_REFUSED ? GPB_REFUSED : STEP2(GPB_OP_NE, slot, negated);
 }
 
 /* ---- min() and max() ---- */
@@ -365,20 +351,18 @@ estimated_words(const GpbProgramBuilder *builder)
 GpbTyped
 gpb_code_ranked(GpbProgramBuilder *builder, Expr *expression, Oid compare, Oid collation)
 {
-	static const GpbTyped refused = {GPB_REFUSED};
 	GpbTyped	value = gpb_value(builder, expression);
+	int			unused;
 
 	if (!OidIsValid(collation) || value.type.class != GPB_WORDS_CODE)
-	{
-		(void) gpb_refuse(builder, "the order of what is no column of the index");
-		return refused;
-	}
+		return gpb_no_value(builder, "the order of what is no column of the index");
 	if (!gpb_code_tells_apart(builder, expression, value.slot))
-		return refused;
+		return GPB_NO_VALUE;
 	value.type.class = GPB_WORDS_RANKED;
-	value.slot = gpb_slot_ranked(builder, value.slot,
-								 (Expr *) makeConst(OIDOID, -1, collation, sizeof(Oid),
-													ObjectIdGetDatum(compare), false, true));
+	value.slot = gpb_slot_with_table(builder, GPB_OP_RANKED, value.slot,
+									 (Expr *) makeConst(OIDOID, -1, collation, sizeof(Oid),
+														ObjectIdGetDatum(compare), false, true),
+									 gpb_class_type(GPB_TABLE_RANKS, value.type.column), &unused);
 	if (estimated_words(builder) > GPB_MAX_MORE_WORDS)
 		value.slot = gpb_refuse(builder, "the order of more values than tables have room for");
 	return value;

@@ -37,9 +37,9 @@ extern int	gpb_code_column(const GpbProgramBuilder *builder, Expr *expression);
 extern bool gpb_slot_has_code(const GpbProgramBuilder *builder, int slot);
 
 /*
- * Do the codes in a slot that are an expression tell its values apart, and are all in the index?  If
- * not it is refused: different values may be equal to the column's "=", by its collation or as
- * character without a length.
+ * Do the codes in a slot that are an expression tell its values apart, and has the index all of
+ * them?  If not it is refused: different ones may be equal to the column's "=", by its collation
+ * or as character without a length.
  */
 extern bool gpb_code_tells_apart(GpbProgramBuilder *builder, Expr *expression, int slot);
 
@@ -85,21 +85,24 @@ gpb_rank_bits(double values)
 /* Like gpb_words_datum(), of words of an index's programs that may be codes */
 extern Datum gpb_words_value(Relation index, GpbWordType type, const int64 *words);
 
-/*
- * Evaluate constant number i, which is a condition on a column's codes.  The set of its codes goes
- * to *n words, a table for GPB_OP_IN_CODES, which is the caller's to free, or NULL if it has no
- * words.  *negated says that these are the codes for which the condition is false, and *isnull that
- * it is NULL for all.  Returns NULL, or why that cannot be.
- */
-extern const char *gpb_evaluate_codes(const GpbProgramConstants *constants, int i,
-									  ExprContext *econtext, int64 **words, uint32 *n,
-									  bool *negated, bool *isnull);
+/* What a constant for a column of codes becomes when it is evaluated */
+typedef struct GpbCodesTable
+{
+	int64	   *words;			/* palloc'd; NULL: none */
+	uint32		n;
+	bool		negated;		/* it has the codes for which the condition is false */
+	bool		isnull;			/* the condition is NULL for all */
+} GpbCodesTable;
 
 /*
- * Evaluate constant number i, which is an order of a column's values.  Returns their ranks in *n
- * words, a table for GPB_OP_RANKED, which is the caller's to free, or NULL if it has no words.
+ * Evaluate constant number i, which is a condition on a column's codes, to a table for
+ * GPB_OP_IN_CODES.  Returns NULL, or why that cannot be.
  */
-extern int64 *gpb_evaluate_ranks(const GpbProgramConstants *constants, int i,
-								 ExprContext *econtext, uint32 *n);
+extern const char *gpb_evaluate_codes(const GpbProgramConstants *constants, int i,
+									  ExprContext *econtext, GpbCodesTable *table);
+
+/* Evaluate constant number i, which is an order of a column's values, to one for GPB_OP_RANKED. */
+extern void gpb_evaluate_ranks(const GpbProgramConstants *constants, int i,
+							   ExprContext *econtext, GpbCodesTable *table);
 
 #endif							/* GPB_PROGRAM_CODES_H */

@@ -284,12 +284,13 @@ gpb_comparison_slot(GpbProgramBuilder *builder, const GpbFunction *function, Gpb
 
 /* ---- x = ANY (array), x <> ALL (array) ---- */
 
-/* x = ANY of n elements of values of 16 bytes */
+/* x = ANY of an array of values of 16 bytes, which has elements */
 static int
-any_of_halves(GpbProgramBuilder *builder, const GpbTyped *value, const Datum *element,
-			  const bool *nulls, int n)
+any_of_halves(GpbProgramBuilder *builder, const GpbTyped *value, ArrayType *array)
 {
-	/* Of an empty array the result is false, whether or not the value is NULL. */
+	Datum	   *element;
+	bool	   *nulls;
+	int			n = gpb_array_elements(array, &element, &nulls);
 	int			slot = gpb_slot_boolean(builder, false);
 	int			i;
 
@@ -322,8 +323,6 @@ static int
 any_of_known(GpbProgramBuilder *builder, const GpbFunction *function, GpbTyped *value,
 			 ArrayType *array)
 {
-	Datum	   *element;
-	bool	   *nulls;
 	int64	   *words;
 	int			n;
 	bool		has_null;
@@ -333,16 +332,7 @@ any_of_known(GpbProgramBuilder *builder, const GpbFunction *function, GpbTyped *
 	if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0)
 		return gpb_slot_boolean(builder, false);
 	if (value->lower != 0)
-	{
-		int16		width;
-		bool		by_value;
-		char		align;
-
-		get_typlenbyvalalign(ARR_ELEMTYPE(array), &width, &by_value, &align);
-		deconstruct_array(array, ARR_ELEMTYPE(array), width, by_value, align, &element, &nulls,
-						  &n);
-		return any_of_halves(builder, value, element, nulls, n);
-	}
+		return any_of_halves(builder, value, array);
 	words = function->call == GPB_CALL_COMPARE_NUMERICS ?
 		gpb_decimal_elements(builder, array, value, &n, &has_null) :
 		gpb_array_words(array, &n, &has_null);

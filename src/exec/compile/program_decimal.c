@@ -32,8 +32,6 @@
 
 /* ---- numbers ---- */
 
-static const GpbTyped refused = {GPB_REFUSED};
-
 /* A word that is a decimal of this scale */
 static GpbTyped
 decimal(int slot, int scale)
@@ -41,96 +39,75 @@ decimal(int slot, int scale)
 	return (GpbTyped) {.slot = slot, .type = gpb_number_type(GPB_WORDS_DECIMAL, scale)};
 }
 
-/* A numeric as word and scale; false if it does not fit. */
+/* A numeric as integer and scale; false if it is no number of 38 digits. */
 static bool
-number_word(Numeric number, int64 *word, int *scale)
+scaled_number(Datum value, int128 *number, int *scale)
 {
-	Datum		scaled;
+	Numeric		numeric = DatumGetNumeric(value);
 
-	if (numeric_is_nan(number) || numeric_is_inf(number))
+	if (numeric_is_nan(numeric) || numeric_is_inf(numeric))
 		return false;
-	*scale = DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(number)));
-	if (*scale > GPB_MOST_SCALE)
-		return false;
-	scaled = DirectFunctionCall2(numeric_mul, NumericGetDatum(number),
-								 NumericGetDatum(int64_to_numeric(gpb_power_of_ten(*scale))));
-	/* The greatest word is NaN's. */
-	if (DatumGetBool(DirectFunctionCall2(numeric_ge,
-										 DirectFunctionCall1(numeric_abs, scaled),
-										 NumericGetDatum(int64_to_numeric(PG_INT64_MAX)))))
-		return false;
-	*word = DatumGetInt64(DirectFunctionCall1(numeric_int8, scaled));
-	return true;
+	*scale = DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(numeric)));
+	return *scale <= GPB_MOST_WIDE_SCALE && gpb_wide_numeric_fits(value, *scale, number);
+}
+
+/* Is it besides a word?  The greatest one is NaN's. */
+static bool
+is_word(int128 number, int scale)
+{
+	return number < PG_INT64_MAX && number > -PG_INT64_MAX && scale <= GPB_MOST_SCALE;
 }
 
 static bool
-constant_word(const Const *value, int64 *word, int *scale)
+number_word(Datum value, int64 *word, int *scale)
 {
-	return IsA(value, Const) && !value->constisnull && value->consttype == NUMERICOID &&
-		number_word(DatumGetNumeric(value->constvalue), word, scale);
-}
-
-/* A numeric constant that no word has */
-static GpbTyped
-wide_constant(GpbProgramBuilder *builder, const Const *value)
-{
-	GpbTyped	result;
-	int			scale = 0;
 	int128		number;
-	Numeric		numeric;
 
-	if (value->consttype != NUMERICOID)
-		return decimal(gpb_refuse(builder, "a numeric that is neither computed from columns nor "
-								  "constant"), 0);
-	numeric = DatumGetNumeric(value->constvalue);
-	if (!numeric_is_nan(numeric) && !numeric_is_inf(numeric))
-		scale = DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(numeric)));
-	if (numeric_is_nan(numeric) || scale > GPB_MOST_WIDE_SCALE ||
-		!gpb_wide_numeric_fits(value->constvalue, scale, &number))
-		return decimal(gpb_refuse(builder, "a numeric that is no constant of 38 digits"), 0);
-	result = gpb_halves_number(builder, number, scale);
-	result.is_constant = true;
-	return result;
+	if (!scaled_number(value, &number, scale) || !is_word(number, *scale))
+		return false;
+	*word = (int64) number;
+	return true;
 }
 
 GpbTyped
 gpb_decimal_constant(GpbProgramBuilder *builder, const Const *value)
 {
 	GpbTyped	result;
-	int64		word;
+	int128		number;
 	int			scale;
 
 	if (value->constisnull)
-	{
 		result = decimal(gpb_slot_null(builder), 0);
-		result.is_null = true;
-		return result;
-	}
-	if (!constant_word(value, &word, &scale))
-		return wide_constant(builder, value);
-	result = decimal(WORD(word), scale);
-	result.is_constant = true;
+	else if (value->consttype != NUMERICOID)
+		return gpb_no_value(builder, "a numeric that is neither computed from columns nor "
+							"constant");
+	else if (!scaled_number(value->constvalue, &number, &scale))
+		return gpb_no_value(builder, "a numeric that is no constant of 38 digits");
+	else if (is_word(number, scale))
+		result = decimal(WORD((int64) number), scale);
+	else
+		result = gpb_halves_number(builder, number, scale);
+	result.is_null = value->constisnull;
+	result.is_constant = !value->constisnull;
 	return result;
 }
 
 bool
 gpb_decimal_has_scale(GpbProgramBuilder *builder, const GpbTyped *value)
 {
-	if (value->slot != GPB_REFUSED && value->divisor != 0)
-		(void) gpb_refuse(builder, "a quotient of numeric, whose scale depends on the values");
-	else if (value->slot != GPB_REFUSED && value->shown != 0)
-		(void) gpb_refuse(builder, "a choice between numerics of different scales");
-	return value->slot != GPB_REFUSED && value->divisor == 0 && value->shown == 0;
+	if (value->slot == GPB_REFUSED)
+		return false;
+	if (value->divisor != 0)
+		return gpb_cannot(builder, "a quotient of numeric, whose scale depends on the values");
+	return value->shown == 0 ||
+		gpb_cannot(builder, "a choice between numerics of different scales");
 }
 
 bool
 gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbTyped *value)
 {
-	if (!gpb_decimal_has_scale(builder, value))
-		return false;
-	if (value->lower != 0)
-		(void) gpb_refuse(builder, "a numeric of 16 bytes in such a place");
-	return value->lower == 0;
+	return gpb_decimal_has_scale(builder, value) &&
+		(value->lower == 0 || gpb_cannot(builder, "a numeric of 16 bytes in such a place"));
 }
 
 GpbTyped
@@ -141,7 +118,7 @@ gpb_decimal_number(GpbProgramBuilder *builder, const GpbTyped *value)
 	if (value->slot == GPB_REFUSED || value->type.class != GPB_WORDS_NUMERIC)
 		return result;
 	if (gpb_slot_kept(builder, STEP2(GPB_OP_ADD, value->slot, WORD(1))) == GPB_REFUSED)
-		return refused;
+		return GPB_NO_VALUE;
 	result.type.class = GPB_WORDS_DECIMAL;
 	return result;
 }
@@ -192,7 +169,7 @@ product(GpbProgramBuilder *builder, const GpbTyped *value)
 	int			scale = value[0].type.scale + value[1].type.scale;
 
 	if (scale > GPB_MOST_SCALE)
-		return decimal(gpb_refuse(builder, "a product of numeric with many digits"), 0);
+		return gpb_no_value(builder, "a product of numeric with many digits");
 	return with_shown(builder, GPB_OP_ADD, value,
 					  decimal(STEP2(GPB_OP_MULTIPLY, value[0].slot, value[1].slot), scale));
 }
@@ -202,8 +179,10 @@ quotient(GpbProgramBuilder *builder, const GpbTyped *value, const Const *divisor
 {
 	GpbTyped	result = *value;
 
-	if (!constant_word(divisor, &result.divisor, &result.divisor_scale) || result.divisor <= 0)
-		return decimal(gpb_refuse(builder, "a quotient of numeric by no positive constant"), 0);
+	if (!IsA(divisor, Const) || divisor->constisnull || divisor->consttype != NUMERICOID ||
+		!number_word(divisor->constvalue, &result.divisor, &result.divisor_scale) ||
+		result.divisor <= 0)
+		return gpb_no_value(builder, "a quotient of numeric by no positive constant");
 	return result;
 }
 
@@ -289,7 +268,7 @@ whole(GpbProgramBuilder *builder, GpbCall call, const GpbTyped *value)
 	int64		d = 1;
 
 	if (!fraction(builder, value, &n, &d))
-		return refused;
+		return GPB_NO_VALUE;
 	switch (call)
 	{
 		case GPB_DECIMAL_FLOOR:
@@ -310,7 +289,8 @@ rounded(GpbProgramBuilder *builder, int slot, int64 d)
 
 	if (d == 1)
 		return slot;
-	slot = STEP3(GPB_OP_SELECT, STEP2(GPB_OP_LT, slot, WORD(0)), STEP2(GPB_OP_SUBTRACT, slot, half), STEP2(GPB_OP_ADD, slot, half));
+	slot = STEP3(GPB_OP_SELECT, STEP2(GPB_OP_LT, slot, WORD(0)),
+				 STEP2(GPB_OP_SUBTRACT, slot, half), STEP2(GPB_OP_ADD, slot, half));
 	return STEP2(GPB_OP_DIVIDE, slot, WORD(d));
 }
 
@@ -323,14 +303,14 @@ to_digits(GpbProgramBuilder *builder, GpbCall call, const GpbTyped *value,
 	int64		d;
 
 	if (!IsA(digits, Const) || digits->constisnull)
-		return decimal(gpb_refuse(builder, "round() or trunc() to no constant"), 0);
+		return gpb_no_value(builder, "round() or trunc() to no constant");
 	n = DatumGetInt32(digits->constvalue);
 	if (value->divisor != 0 && call == GPB_DECIMAL_TRUNC && n == 0)
 		return whole(builder, call, value);
 	if (!gpb_decimal_is_whole(builder, value))
-		return refused;
+		return GPB_NO_VALUE;
 	if (n < 0 || n > GPB_MOST_SCALE)
-		return decimal(gpb_refuse(builder, "round() or trunc() to so many digits"), 0);
+		return gpb_no_value(builder, "round() or trunc() to so many digits");
 	if (n >= value->type.scale)
 		return decimal(at_scale(builder, value, n), n);
 	d = gpb_power_of_ten(value->type.scale - n);
@@ -393,7 +373,8 @@ gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbTyped *value, int *slo
 	 * more.
 	 */
 	if (value->type.scale > 0)
-		*magnitude = STEP3(GPB_OP_SELECT, STEP2(GPB_OP_EQ, *magnitude, WORD(0)), WORD(gpb_power_of_ten(value->type.scale)), *magnitude);
+		*magnitude = STEP3(GPB_OP_SELECT, STEP2(GPB_OP_EQ, *magnitude, WORD(0)),
+						   WORD(gpb_power_of_ten(value->type.scale)), *magnitude);
 	return *slot != GPB_REFUSED && *magnitude != GPB_REFUSED &&
 		keep_quotient_exact(builder, value, gpb_power_of_ten(*scale));
 }
@@ -413,14 +394,11 @@ gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array, GpbTyped *val
 	bool		fits = true;
 	Datum	   *element;
 	bool	   *nulls;
-	int64	   *word;
-	int		   *scale;
-	int			total;
+	int			total = gpb_array_elements(array, &element, &nulls);
+	int64	   *word = palloc(sizeof(int64) * (total + 1));
+	int		   *scale = palloc(sizeof(int) * (total + 1));
 	int			i;
 
-	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &element, &nulls, &total);
-	word = palloc(sizeof(int64) * (total + 1));
-	scale = palloc(sizeof(int) * (total + 1));
 	*n = 0;
 	*has_null = false;
 	for (i = 0; fits && i < total; i++)
@@ -434,7 +412,7 @@ gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array, GpbTyped *val
 		if (is_column)
 			word[*n] = gpb_numeric_ceiling(element[i], most, &found);
 		else
-			found = fits = number_word(DatumGetNumeric(element[i]), &word[*n], &scale[*n]);
+			found = fits = number_word(element[i], &word[*n], &scale[*n]);
 		*n += found;
 	}
 	/* No value has the least of all words. */
@@ -454,6 +432,7 @@ gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array, GpbTyped *val
 	}
 	value->slot = at_scale(builder, value, most);
 	value->type.scale = (uint8) most;
+	*n = gpb_sort_words(word, *n);
 	return word;
 }
 
@@ -508,7 +487,8 @@ gpb_decimal_align(GpbProgramBuilder *builder, GpbTyped *value, int n, GpbTyped *
 int
 gpb_decimal_shown(GpbProgramBuilder *builder, const GpbTyped *value)
 {
-	return STEP3(GPB_OP_SELECT, STEP1(GPB_OP_IS_NULL, value->slot), gpb_slot_null(builder), value->shown);
+	return STEP3(GPB_OP_SELECT, STEP1(GPB_OP_IS_NULL, value->slot), gpb_slot_null(builder),
+				 value->shown);
 }
 
 /* ---- other types ---- */
@@ -524,7 +504,7 @@ field(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *a
 	int			scale;
 
 	if (!IsA(name, Const) || name->constisnull)
-		return decimal(gpb_refuse(builder, "a field of extract() that is not constant"), 0);
+		return gpb_no_value(builder, "a field of extract() that is not constant");
 	slot = gpb_field_slot(builder, gpb_date_field(DatumGetTextPP(name->constvalue)),
 						  getBaseType(exprType(lsecond(args))), slot, &scale);
 	if (function->op == 0 || slot == GPB_REFUSED)
@@ -533,7 +513,7 @@ field(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *a
 		return gpb_word(STEP2(GPB_OP_FLOAT_DIVIDE, STEP1(function->op, slot),
 							  gpb_slot_float(builder, USECS_PER_SEC)));
 	if (scale != 0)
-		return gpb_word(gpb_refuse(builder, "a field of date_part() with a fraction"));
+		return gpb_no_value(builder, "a field of date_part() with a fraction");
 	return gpb_word(STEP1(function->op, slot));
 }
 
@@ -593,7 +573,7 @@ taken(const GpbFunction *function)
 	}
 }
 
-/* Is the argument such as the function takes, of which "wide" is another or this?  Else refuse it. */
+/* Is the argument such as the function takes, where one is "wide" or none is?  Else refuse it. */
 static bool
 argument_fits(GpbProgramBuilder *builder, int takes, bool wide, const GpbTyped *value)
 {
@@ -634,7 +614,7 @@ gpb_decimal_call(GpbProgramBuilder *builder, const GpbFunction *function,
 	for (i = 0; i < list_length(args); i++)
 	{
 		if (!argument_fits(builder, takes, wide, &arguments[i]))
-			return refused;
+			return GPB_NO_VALUE;
 	}
 	if (function->call == GPB_DECIMAL_SAME)
 		return arguments[0];
@@ -642,7 +622,7 @@ gpb_decimal_call(GpbProgramBuilder *builder, const GpbFunction *function,
 	{
 		value[i] = gpb_decimal_number(builder, &arguments[i]);
 		if (value[i].slot == GPB_REFUSED)
-			return refused;
+			return GPB_NO_VALUE;
 	}
 	if (wide)
 		return wide_call(builder, function, value);
@@ -674,6 +654,6 @@ gpb_decimal_call(GpbProgramBuilder *builder, const GpbFunction *function,
 		case GPB_DECIMAL_TO_FLOAT:
 			return gpb_word(float_slot(builder, value));
 		default:
-			return refused;
+			return GPB_NO_VALUE;
 	}
 }

@@ -154,7 +154,7 @@ gpb_field_slot(GpbProgramBuilder *builder, int field, Oid type, int slot, int *s
 
 	*scale = 0;
 	if (type == TIMESTAMPTZOID && field != DTK_EPOCH)
-		slot = gpb_slot_local(builder, slot, NULL);
+		slot = gpb_local_slot(builder, slot, NULL);
 	if (type != DATEOID)
 		day = STEP1(GPB_OP_TIMESTAMP_TO_DATE, slot);
 	/* faults if the day is infinite */

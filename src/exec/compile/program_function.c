@@ -60,12 +60,38 @@ gpb_function_takes_value(const GpbFunction *function, int argument)
 	}
 }
 
+/* ---- local time ---- */
+
+/* A step that looks up a zone's offset */
+static int
+zone_step(GpbProgramBuilder *builder, int op, int slot, Const *zone)
+{
+	int			unused;
+
+	if (zone == NULL)
+		zone = makeNullConst(TEXTOID, -1, InvalidOid);
+	return gpb_slot_with_table(builder, op, slot, (Expr *) zone,
+							   gpb_class_type(GPB_TABLE_ZONE, 0), &unused);
+}
+
+int
+gpb_local_slot(GpbProgramBuilder *builder, int slot, Const *zone)
+{
+	return zone_step(builder, GPB_OP_TO_LOCAL, slot, zone);
+}
+
+int
+gpb_of_local_slot(GpbProgramBuilder *builder, int slot, Const *zone)
+{
+	return zone_step(builder, GPB_OP_OF_LOCAL, slot, zone);
+}
+
 int
 gpb_moment_slot(GpbProgramBuilder *builder, Oid type, int slot)
 {
 	if (type == DATEOID)
 		slot = STEP1(GPB_OP_DATE_TO_TIMESTAMP, slot);
-	return gpb_slot_of_local(builder, slot, NULL);
+	return gpb_of_local_slot(builder, slot, NULL);
 }
 
 /* ---- intervals ---- */
@@ -90,8 +116,8 @@ in_local_time(GpbProgramBuilder *builder, int op, int slot, int64 number, bool h
 		return slot;
 	if (!has_zone)
 		return STEP2(op, slot, WORD(number));
-	slot = STEP2(op, gpb_slot_local(builder, slot, NULL), WORD(number));
-	return gpb_slot_of_local(builder, slot, NULL);
+	slot = STEP2(op, gpb_local_slot(builder, slot, NULL), WORD(number));
+	return gpb_of_local_slot(builder, slot, NULL);
 }
 
 /*
@@ -142,11 +168,11 @@ truncate_to(GpbProgramBuilder *builder, const GpbTruncUnit *unit, int slot)
 static int
 truncate_local(GpbProgramBuilder *builder, const GpbTruncUnit *unit, int slot, Const *zone)
 {
-	int			local = gpb_slot_local(builder, slot, zone);
+	int			local = gpb_local_slot(builder, slot, zone);
 	int			truncated = truncate_to(builder, unit, local);
 
 	if (unit->months > 0 || unit->length >= USECS_PER_DAY)
-		return gpb_slot_of_local(builder, truncated, zone);
+		return gpb_of_local_slot(builder, truncated, zone);
 	return STEP2(GPB_OP_TIMESTAMP_ADD, truncated, STEP2(GPB_OP_SUBTRACT, slot, local));
 }
 
@@ -225,8 +251,8 @@ in_zone(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List 
 
 	if (zone == NULL)
 		return GPB_REFUSED;
-	return function->call == GPB_CALL_AT_ZONE ? gpb_slot_local(builder, slot, zone) :
-		gpb_slot_of_local(builder, slot, zone);
+	return function->call == GPB_CALL_AT_ZONE ? gpb_local_slot(builder, slot, zone) :
+		gpb_of_local_slot(builder, slot, zone);
 }
 
 /* ---- all functions ---- */
@@ -258,9 +284,9 @@ gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function, const
 		case GPB_CALL_BIN:
 			return bin(builder, value[1].slot, args);
 		case GPB_CALL_LOCAL:
-			return gpb_slot_local(builder, value[0].slot, NULL);
+			return gpb_local_slot(builder, value[0].slot, NULL);
 		case GPB_CALL_LOCAL_DATE:
-			return STEP1(GPB_OP_TIMESTAMP_TO_DATE, gpb_slot_local(builder, value[0].slot, NULL));
+			return STEP1(GPB_OP_TIMESTAMP_TO_DATE, gpb_local_slot(builder, value[0].slot, NULL));
 		case GPB_CALL_OF_LOCAL:
 			return gpb_moment_slot(builder, TIMESTAMPOID, value[0].slot);
 		case GPB_CALL_OF_LOCAL_DATE:

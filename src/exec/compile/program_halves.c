@@ -77,9 +77,9 @@ gpb_halves_product(GpbProgramBuilder *builder, const GpbTyped *value)
 	GpbTyped	product;
 
 	if (value[word].lower != 0)
-		return gpb_word(gpb_refuse(builder, "a product of two numerics of 16 bytes"));
+		return gpb_no_value(builder, "a product of two numerics of 16 bytes");
 	if (scale > GPB_MOST_WIDE_SCALE)
-		return gpb_word(gpb_refuse(builder, "a product of numeric with many digits"));
+		return gpb_no_value(builder, "a product of numeric with many digits");
 	product = gpb_halves_at_scale(builder, &value[1 - word], value[1 - word].type.scale);
 	return multiplied(builder, &product, value[word].slot, scale);
 }

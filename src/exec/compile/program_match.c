@@ -16,10 +16,10 @@
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_match.h"
 #include "exec/compile/program_words.h"
+#include "exec/shell/clause_order.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
-#include "exec/shell/plan_rules.h"
 
 /* ---- columns ---- */
 

@@ -11,46 +11,26 @@
 
 #include "exec/compile/program_build.h"
 
+StaticAssertDecl(sizeof(GpbStep) == 6 && sizeof(GpbTerm) == 5, "steps or terms are not all bytes");
+
+/* Append n structs of so many bytes, each of which is a field, and their number. */
 static void
-put_step(List **private, const GpbStep *step)
+put_bytes(List **private, const void *bytes, int n, int width)
 {
-	gpb_put_int(private, step->op);
-	gpb_put_int(private, step->into);
-	gpb_put_int(private, step->a);
-	gpb_put_int(private, step->b);
-	gpb_put_int(private, step->c);
-	gpb_put_int(private, step->guard);
+	gpb_put_int(private, n);
+	for (int i = 0; i < n * width; i++)
+		gpb_put_int(private, ((const uint8 *) bytes)[i]);
 }
 
-static void
-get_step(GpbPrivateReader *reader, GpbStep *step)
+/* Get what put_bytes() appended; returns the number. */
+static int
+get_bytes(GpbPrivateReader *reader, void *bytes, int width)
 {
-	step->op = gpb_get_int(reader);
-	step->into = gpb_get_int(reader);
-	step->a = gpb_get_int(reader);
-	step->b = gpb_get_int(reader);
-	step->c = gpb_get_int(reader);
-	step->guard = gpb_get_int(reader);
-}
+	int			n = gpb_get_int(reader);
 
-static void
-put_term(List **private, const GpbTerm *term)
-{
-	gpb_put_int(private, term->slot);
-	gpb_put_int(private, term->kind);
-	gpb_put_int(private, term->want);
-	gpb_put_int(private, term->filter);
-	gpb_put_int(private, term->lower);
-}
-
-static void
-get_term(GpbPrivateReader *reader, GpbTerm *term)
-{
-	term->slot = gpb_get_int(reader);
-	term->kind = gpb_get_int(reader);
-	term->want = gpb_get_int(reader);
-	term->filter = gpb_get_int(reader);
-	term->lower = gpb_get_int(reader);
+	for (int i = 0; i < n * width; i++)
+		((uint8 *) bytes)[i] = gpb_get_int(reader);
+	return n;
 }
 
 void
@@ -65,18 +45,10 @@ gpb_program_put(List **private, const GpbProgramPlan *plan)
 	gpb_put_int(private, program->order);
 	gpb_put_int(private, program->limit);
 	gpb_put_int(private, program->by_range);
-	gpb_put_int(private, program->nhalves);
-	for (i = 0; i < program->nhalves; i++)
-		gpb_put_int(private, program->half[i]);
-	gpb_put_int(private, program->nsteps);
-	for (i = 0; i < program->nsteps; i++)
-		put_step(private, &program->step[i]);
-	gpb_put_int(private, program->nterms);
-	for (i = 0; i < program->nterms; i++)
-		put_term(private, &program->term[i]);
-	gpb_put_int(private, program->ngroups);
-	for (i = 0; i < program->ngroups; i++)
-		gpb_put_int(private, program->group[i]);
+	put_bytes(private, program->half, program->nhalves, 1);
+	put_bytes(private, program->step, program->nsteps, sizeof(GpbStep));
+	put_bytes(private, program->term, program->nterms, sizeof(GpbTerm));
+	put_bytes(private, program->group, program->ngroups, 1);
 	gpb_put_int(private, program->nconstants);
 	for (i = 0; i < program->nconstants; i++)
 		gpb_put_word_type(private, plan->constant_type[i]);
@@ -95,18 +67,10 @@ gpb_program_get(GpbPrivateReader *reader, List *constants, GpbProgramPlan *plan)
 	program->order = gpb_get_int(reader);
 	program->limit = gpb_get_int(reader);
 	program->by_range = gpb_get_int(reader) != 0;
-	program->nhalves = gpb_get_int(reader);
-	for (i = 0; i < program->nhalves; i++)
-		program->half[i] = gpb_get_int(reader);
-	program->nsteps = gpb_get_int(reader);
-	for (i = 0; i < program->nsteps; i++)
-		get_step(reader, &program->step[i]);
-	program->nterms = gpb_get_int(reader);
-	for (i = 0; i < program->nterms; i++)
-		get_term(reader, &program->term[i]);
-	program->ngroups = gpb_get_int(reader);
-	for (i = 0; i < program->ngroups; i++)
-		program->group[i] = gpb_get_int(reader);
+	program->nhalves = get_bytes(reader, program->half, 1);
+	program->nsteps = get_bytes(reader, program->step, sizeof(GpbStep));
+	program->nterms = get_bytes(reader, program->term, sizeof(GpbTerm));
+	program->ngroups = get_bytes(reader, program->group, 1);
 	program->nconstants = gpb_get_int(reader);
 	for (i = 0; i < program->nconstants; i++)
 		plan->constant_type[i] = gpb_get_word_type(reader);

@@ -136,23 +136,19 @@ known_words(const GpbProgramBuilder *builder)
 	return known;
 }
 
-/* Words as a constant array of int8, without those that are there twice */
-static Const *
+/* Words as a constant array of int8 */
+static Expr *
 words_expression(const int64 *words, int n)
 {
 	Datum	   *values = palloc(sizeof(Datum) * n);
 	ArrayType  *array;
-	bool		has_null;
 	int			i;
 
 	for (i = 0; i < n; i++)
 		values[i] = Int64GetDatum(words[i]);
-	words = gpb_array_words(construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
-											TYPALIGN_DOUBLE), &n, &has_null);
-	for (i = 0; i < n; i++)
-		values[i] = Int64GetDatum(words[i]);
 	array = construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
-	return makeConst(INT8ARRAYOID, -1, InvalidOid, -1, PointerGetDatum(array), false, false);
+	return (Expr *) makeConst(INT8ARRAYOID, -1, InvalidOid, -1, PointerGetDatum(array), false,
+							  false);
 }
 
 /* Is the slot a constant whose word is known at planning? */
@@ -268,20 +264,26 @@ gpb_slot_kept(GpbProgramBuilder *builder, int slot)
 }
 
 int
+gpb_slot_with_table(GpbProgramBuilder *builder, int op, int a, Expr *value, GpbWordType type,
+					int *constant)
+{
+	int			table = a == GPB_REFUSED ? GPB_REFUSED :
+		table_of(builder, value, type, constant);
+
+	return table == GPB_REFUSED ? GPB_REFUSED : add_step(builder, op, a, table, 0);
+}
+
+int
 gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n)
 {
-	int			slot;
-	int			table;
+	int			unused;
+	int			slot = gpb_slot_with_table(builder, GPB_OP_IN, a,
+										   words_expression(words, n),
+										   gpb_class_type(GPB_TABLE_ARRAY, 0), &unused);
 
-	if (a == GPB_REFUSED)
-		return GPB_REFUSED;
-	table = table_of(builder, (Expr *) words_expression(words, n),
-					 gpb_class_type(GPB_TABLE_ARRAY, 0), &slot);
-	if (table == GPB_REFUSED)
-		return GPB_REFUSED;
-	if (known_words(builder) > GPB_MAX_TABLE_WORDS)
+	if (slot != GPB_REFUSED && known_words(builder) > GPB_MAX_TABLE_WORDS)
 		return gpb_refuse(builder, "arrays of more than %d values", GPB_MAX_TABLE_WORDS);
-	return add_step(builder, GPB_OP_IN, a, table, 0);
+	return slot;
 }
 
 /*
@@ -291,46 +293,16 @@ gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n)
 int
 gpb_slot_in_array(GpbProgramBuilder *builder, int a, Expr *array)
 {
-	GpbWordType type = gpb_class_type(GPB_TABLE_FILLED, 0);
+	GpbWordType type = gpb_class_type(GPB_TABLE_ARRAY, 0);
 	int			unknown;
-	int			table;
-	int			filled;
+	int			slot = gpb_slot_with_table(builder, GPB_OP_IN, a, array, type, &unknown);
 
-	if (a == GPB_REFUSED)
+	if (slot == GPB_REFUSED)
 		return GPB_REFUSED;
-	table = table_of(builder, array, gpb_class_type(GPB_TABLE_ARRAY, 0), &unknown);
-	if (table == GPB_REFUSED)
-		return GPB_REFUSED;
-	type.table = (uint8) table;
-	filled = gpb_slot_constant(builder, (Expr *) makeNullConst(BOOLOID, -1, InvalidOid), type);
-	a = gpb_slot_step(builder, GPB_OP_OR, add_step(builder, GPB_OP_IN, a, table, 0), unknown, 0);
-	return gpb_slot_step(builder, GPB_OP_AND, a, filled, 0);
-}
-
-/* The constant says whether the table has the codes for which the condition is false. */
-int
-gpb_slot_in_codes(GpbProgramBuilder *builder, int column, Expr *condition)
-{
-	int			negated;
-	int			table = table_of(builder, condition,
-								 gpb_class_type(GPB_TABLE_CODES, column - 1), &negated);
-
-	if (table == GPB_REFUSED)
-		return GPB_REFUSED;
-	return gpb_slot_step(builder, GPB_OP_NE, add_step(builder, GPB_OP_IN_CODES, column, table, 0),
-						 negated, 0);
-}
-
-int
-gpb_slot_ranked(GpbProgramBuilder *builder, int column, Expr *order)
-{
-	int			unused;
-	int			table = table_of(builder, order, gpb_class_type(GPB_TABLE_RANKS, column - 1),
-								 &unused);
-
-	if (table == GPB_REFUSED)
-		return GPB_REFUSED;
-	return add_step(builder, GPB_OP_RANKED, column, table, 0);
+	type = builder->constant_type[unknown - GPB_FIRST_CONSTANT];
+	type.class = GPB_TABLE_FILLED;
+	a = gpb_slot_constant(builder, (Expr *) makeNullConst(BOOLOID, -1, InvalidOid), type);
+	return STEP2(GPB_OP_AND, STEP2(GPB_OP_OR, slot, unknown), a);
 }
 
 int
@@ -343,38 +315,9 @@ void
 gpb_guard_by(GpbProgramBuilder *builder, int condition)
 {
 	if (builder->guard != GPB_NO_SLOT)
-		condition = gpb_slot_step(builder, GPB_OP_AND, builder->guard, condition, 0);
+		condition = STEP2(GPB_OP_AND, builder->guard, condition);
 	if (condition != GPB_REFUSED)
 		builder->guard = condition;
-}
-
-/* ---- local time ---- */
-
-/* A step that looks up a zone's offset, in a table that is filled when the program is bound */
-static int
-zone_step(GpbProgramBuilder *builder, int op, int slot, Const *zone)
-{
-	int			unused;
-	int			table;
-
-	if (slot == GPB_REFUSED)
-		return GPB_REFUSED;
-	if (zone == NULL)
-		zone = makeNullConst(TEXTOID, -1, InvalidOid);
-	table = table_of(builder, (Expr *) zone, gpb_class_type(GPB_TABLE_ZONE, 0), &unused);
-	return table == GPB_REFUSED ? GPB_REFUSED : add_step(builder, op, slot, table, 0);
-}
-
-int
-gpb_slot_local(GpbProgramBuilder *builder, int slot, Const *zone)
-{
-	return zone_step(builder, GPB_OP_TO_LOCAL, slot, zone);
-}
-
-int
-gpb_slot_of_local(GpbProgramBuilder *builder, int slot, Const *zone)
-{
-	return zone_step(builder, GPB_OP_OF_LOCAL, slot, zone);
 }
 
 /* ---- temporaries ---- */

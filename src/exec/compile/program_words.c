@@ -110,23 +110,37 @@ compare_words(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+int
+gpb_sort_words(int64 *words, int n)
+{
+	qsort(words, n, sizeof(int64), compare_words);
+	return (int) qunique(words, n, sizeof(int64), compare_words);
+}
+
+int
+gpb_array_elements(ArrayType *array, Datum **elements, bool **nulls)
+{
+	int16		width;
+	bool		by_value;
+	char		align;
+	int			n;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &width, &by_value, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), width, by_value, align, elements, nulls, &n);
+	return n;
+}
+
 int64 *
 gpb_array_words(ArrayType *array, int *n, bool *has_null)
 {
 	GpbWordType type = gpb_sql_type(gpb_word_type(ARR_ELEMTYPE(array)));
-	int16		width;
-	bool		by_value;
-	char		align;
 	Datum	   *values;
 	bool	   *nulls;
-	int			total;
-	int64	   *words;
+	int			total = gpb_array_elements(array, &values, &nulls);
+	int64	   *words = palloc(sizeof(int64) * (total + 1));
 	int			kept = 0;
 	int			i;
 
-	get_typlenbyvalalign(ARR_ELEMTYPE(array), &width, &by_value, &align);
-	deconstruct_array(array, ARR_ELEMTYPE(array), width, by_value, align, &values, &nulls, &total);
-	words = palloc(sizeof(int64) * (total + 1));
 	*has_null = false;
 	for (i = 0; i < total; i++)
 	{
@@ -138,8 +152,7 @@ gpb_array_words(ArrayType *array, int *n, bool *has_null)
 			words[kept] = gpb_float_order(words[kept]);
 		kept++;
 	}
-	qsort(words, kept, sizeof(int64), compare_words);
-	*n = qunique(words, kept, sizeof(int64), compare_words);
+	*n = gpb_sort_words(words, kept);
 	return words;
 }
 

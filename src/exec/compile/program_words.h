@@ -50,7 +50,7 @@ typedef enum GpbWordClass
  */
 typedef struct GpbWordType
 {
-	Oid			sql;			/* base type of the SQL values; InvalidOid where that is not asked */
+	Oid			sql;			/* base type of the values; InvalidOid where nobody asks */
 	uint8		class;			/* GpbWordClass */
 	uint8		scale;			/* of numerics */
 	uint8		column;			/* of codes: the INCLUDE column, counted from 0 */
@@ -150,6 +150,12 @@ gpb_word_datum(GpbWordType type, int64 word)
 {
 	return gpb_words_datum(type, &word);
 }
+
+/* Bring n words into ascending order, each once.  Returns how many are left. */
+extern int	gpb_sort_words(int64 *words, int n);
+
+/* The elements of an array, palloc'd.  Returns their number. */
+extern int	gpb_array_elements(ArrayType *array, Datum **elements, bool **nulls);
 
 /*
  * The elements of an array that are not NULL, as words in the order of their type's comparison,

@@ -23,11 +23,11 @@
 #include "exec/compile/grouping.h"
 #include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
-#include "exec/price/outer_cost.h"
+#include "exec/price/outer_price.h"
 #include "exec/shell/index_columns.h"
+#include "exec/shell/join_sides.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_columns.h"
-#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 
 static Plan *plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -82,22 +82,15 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 									 grouped_rel->reltarget);
 	GpbJoinAggregatePath *own = (GpbJoinAggregatePath *) path;
 	Path	   *outer = candidate->outerrel->cheapest_total_path;
-	GpbOuterInput input = {0};
+	GpbOuterInput input = {.ask.root = root, .ask.index = candidate->index, .outer = outer,
+	.rows = 1, .target = path->path.pathtarget};
 
 	path->path.rows = 1;
-
-	input.index = candidate->index;
-	input.outer = outer;
-	input.outer_rows = outer->rows;
-	input.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
-	input.rows = 1;
-	input.matches = outer->rows * candidate->index->tuples * candidate->selectivity;
-	input.aggregated = true;
+	input.ask.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
+	input.ask.entries = outer->rows * candidate->index->tuples * candidate->selectivity;
+	input.ask.entry_cost = plan->program.entry_cost;
 	input.begin_cost = plan->program.begin_cost;
-	input.entry_cost = plan->program.entry_cost;
-	input.index_only = true;
-	input.target = path->path.pathtarget;
-	gpb_outer_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
+	path->path.total_cost = gpb_outer_price(&input).total_cost;
 	path->path.startup_cost = path->path.total_cost;
 
 	path->custom_paths = ordinary == NULL ? list_make1(outer) : list_make2(outer, ordinary);

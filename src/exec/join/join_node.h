@@ -19,7 +19,7 @@
 #include "exec/answer/child_rows.h"
 #include "exec/answer/outer_rows.h"
 #include "exec/compile/program_build.h"
-#include "exec/price/outer_cost.h"
+#include "exec/price/outer_price.h"
 #include "exec/shell/node_shell.h"
 #include "exec/where/range_conditions.h"
 #include "index/dictionary.h"

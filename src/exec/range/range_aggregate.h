@@ -12,6 +12,7 @@
 #include "exec/answer/kept_rows.h"
 #include "exec/answer/outer_rows.h"
 #include "exec/answer/range_totals.h"
+#include "exec/price/outer_price.h"
 #include "exec/shell/node_shell.h"
 #include "exec/where/range_conditions.h"
 
@@ -74,10 +75,10 @@ extern Plan *gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual,
  * The price of the node over an outer path, whose rows each have "entries" entries in their range
  * on average, when "rows" rows of the target come out.
  */
-extern void gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
-									 const GpbRowRange *range,
-									 double entries, double rows, PathTarget *target,
-									 Cost *startup_cost, Cost *total_cost);
+extern GpbOuterPrice gpb_range_aggregate_price(PlannerInfo *root, IndexOptInfo *index,
+											   Path *outer, const GpbRowRange *range,
+											   double entries, double rows,
+											   PathTarget *target);
 
 /*
  * Have the path over an outer path keep all rows, with this ordinary path beside the outer one.

@@ -7,10 +7,12 @@
  */
 #include "compat.h"
 
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
 #include "exec/compile/program_words.h"
-#include "exec/price/outer_cost.h"
+#include "exec/price/outer_price.h"
+#include "exec/price/price_constants.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/plan_check.h"
 
@@ -42,13 +44,6 @@ gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual, Plan *outer,
 
 /* ---- price ---- */
 
-/*
- * To begin, merge and round an exact sum of float8 in the answer to one range, in units of
- * cpu_operator_cost.  Measured with 100,000 ranges of 15 entries: the sum of integers took 190 ms,
- * one of float8 320 ms, and three in one answer 610 ms.
- */
-#define GPB_RANGE_FLOAT_COST	60
-
 /* The number of exact sums of float8 in an answer */
 static int
 count_float_sums(const GpbRowRange *range)
@@ -71,30 +66,27 @@ count_float_sums(const GpbRowRange *range)
 	return bms_num_members(columns);
 }
 
-void
-gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
-						 const GpbRowRange *range, double entries, double rows,
-						 PathTarget *target, Cost *startup_cost, Cost *total_cost)
+GpbOuterPrice
+gpb_range_aggregate_price(PlannerInfo *root, IndexOptInfo *index, Path *outer,
+						  const GpbRowRange *range, double entries, double rows,
+						  PathTarget *target)
 {
-	GpbOuterInput input = {0};
+	GpbOuterInput input = {.ask.root = root, .ask.index = index, .outer = outer, .rows = rows,
+	.target = target};
+	GpbOuterPrice price;
 
-	input.index = index;
-	input.outer = outer;
-	input.outer_rows = outer->rows;
-	input.rows = rows;
-	input.matches = outer->rows * entries;
-	input.aggregated = true;
+	input.ask.entries = outer->rows * entries;
 	if (range->program.present)
 	{
 		input.begin_cost = range->program.begin_cost;
-		input.entry_cost = range->program.entry_cost;
+		input.ask.entry_cost = range->program.entry_cost;
 	}
 	else
-		input.more_columns = gpb_count_columns(range->items, range->nitems) - 1;
-	input.index_only = true;
-	input.target = target;
-	gpb_outer_cost(root, &input, startup_cost, total_cost);
-	*total_cost += outer->rows * count_float_sums(range) * GPB_RANGE_FLOAT_COST * cpu_operator_cost;
+		input.ask.more_columns = gpb_count_columns(range->items, range->nitems) - 1;
+	price = gpb_outer_price(&input);
+	price.total_cost += outer->rows * count_float_sums(range) * GPB_RANGE_FLOAT_COST *
+		cpu_operator_cost;
+	return price;
 }
 
 void

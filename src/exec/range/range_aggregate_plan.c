@@ -31,6 +31,7 @@
 
 #include "exec/compile/program_words.h"
 #include "exec/range/range_aggregate.h"
+#include "exec/shell/join_sides.h"
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
@@ -400,16 +401,16 @@ add_range_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptIn
 	CustomPath *path = gpb_make_path(sizeof(GpbRangePath), &range_aggregate_path_methods,
 									 candidate->joinrel, candidate->grouped_rel->reltarget);
 	GpbRangePath *own = (GpbRangePath *) path;
+	GpbOuterPrice price = gpb_range_aggregate_price(root, index, outer, &plan->range,
+													candidate->entries, rows,
+													path->path.pathtarget);
 	QualCost	having;
 
 	path->path.rows = rows;
 	path->custom_paths = list_make1(outer);
-	gpb_range_aggregate_cost(root, index, outer, &plan->range, candidate->entries, rows,
-							 path->path.pathtarget, &path->path.startup_cost,
-							 &path->path.total_cost);
 	cost_qual_eval(&having, candidate->having, root);
-	path->path.startup_cost += having.startup;
-	path->path.total_cost += having.startup + having.per_tuple * rows;
+	path->path.startup_cost = price.startup_cost + having.startup;
+	path->path.total_cost = price.total_cost + having.startup + having.per_tuple * rows;
 	path->path.pathkeys = result_order(root, candidate, outer);
 	if (plan->gathered)
 	{

@@ -22,7 +22,8 @@
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
 
-#include "exec/price/plan_costs.h"
+#include "exec/price/price.h"
+#include "exec/price/price_constants.h"
 #include "exec/rank/rank_node.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_check.h"
@@ -95,46 +96,29 @@ match_percentile(Aggref *aggref, IndexOptInfo *index, int column, GpbPercentile 
 }
 
 /*
- * To begin, in units of gpubtree.setup_cost, beside the parts.  Measured on the CPU, all pages in
- * memory: the median of 300 entries took 20 us, where core's aggregate took 30; of 100 entries both
- * took 15, and of 10 it took 12, where core's took 9.
- */
-#define GPB_PERCENTILE_SETUP	3
-
-/*
  * Price: the rank, found in all entries, whose parts all percentiles share, and the other
  * aggregates, for which entries are read once for each column; but the number of rows is known,
  * unless some may be NULL in the ordered column.  An array of fractions may have a rank in every
  * part: then all are read again.
  */
 static Cost
-percentile_cost(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan *plan)
+percentile_price(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan *plan)
 {
 	double		entries = clamp_row_est(index->rel->rows);
-	Cost		cost = gpb_setup_cost * GPB_PERCENTILE_SETUP +
-		gpb_rank_cost(root, index, entries, false);
-	QualCost	bounds;
-	bool		seen[GPB_MAX_COLUMNS] = {false};
+	GpbPriceInput input = {.root = root, .index = index, .entries = entries, .seen = entries};
+	Bitmapset  *columns = NULL;
 	bool		many = false;
-	int			i;
 
-	cost_qual_eval(&bounds, plan->conditions, root);
-	cost += bounds.startup + bounds.per_tuple;
-	for (i = 0; i < plan->npercentiles; i++)
+	for (int i = 0; i < plan->npercentiles; i++)
 		many |= plan->percentiles[i].many;
-	if (many)
-		cost += gpb_count_cost(root, index, entries, false);
-	for (i = 0; i < plan->nitems; i++)
+	for (int i = 0; i < plan->nitems; i++)
 	{
-		const GpbAggregateItem *item = &plan->items[i];
-
-		if (gpb_item_counts_rows(item) && !plan->nulls)
-			continue;
-		if (!seen[item->column])
-			cost += gpb_count_cost(root, index, entries, false);
-		seen[item->column] = true;
+		if (!gpb_item_counts_rows(&plan->items[i]) || plan->nulls)
+			columns = bms_add_member(columns, plan->items[i].column);
 	}
-	return cost;
+	return gpb_setup_cost * GPB_PERCENTILE_SETUP + gpb_rank_price(root, index, entries, false) +
+		gpb_bounds_price(root, plan->conditions, NIL) +
+		(many + bms_num_members(columns)) * gpb_price(&input);
 }
 
 /* The path for one index; NULL if it cannot do this query. */
@@ -166,7 +150,7 @@ make_percentile_path(PlannerInfo *root, PathTarget *target, IndexOptInfo *index,
 	path = gpb_make_path(sizeof(GpbPercentilePath), &percentile_path_methods, index->rel,
 						 target);
 	path->path.rows = 1;
-	path->path.startup_cost = target->cost.startup + percentile_cost(root, index, &plan);
+	path->path.startup_cost = target->cost.startup + percentile_price(root, index, &plan);
 	path->path.total_cost = path->path.startup_cost + target->cost.per_tuple;
 	own = (GpbPercentilePath *) path;
 	own->index = index;

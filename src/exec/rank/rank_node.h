@@ -19,10 +19,10 @@
 
 /*
  * The price of finding a rank among so many entries of an index; beside_index_scan is as for
- * gpb_visit_cost().
+ * gpb_heap_price().
  */
-extern Cost gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
-						  bool beside_index_scan);
+extern Cost gpb_rank_price(PlannerInfo *root, IndexOptInfo *index, double entries,
+						   bool beside_index_scan);
 
 /* ---- the node GpubtreeRank ---- */
 

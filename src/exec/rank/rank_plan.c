@@ -34,7 +34,8 @@
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 
-#include "exec/price/plan_costs.h"
+#include "exec/price/price.h"
+#include "exec/price/price_constants.h"
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
 #include "exec/shell/index_columns.h"
@@ -44,15 +45,6 @@
 #include "exec/where/ordered_column.h"
 #include "index/index.h"
 #include "index/index_clauses.h"
-
-/*
- * In units of cpu_operator_cost: to cut off a part and to count it, beside what its entries cost
- * one by one
- */
-#define GPB_RANK_PART_COST	8
-
-/* Rows that are skipped one by one, on average, unless more have one value */
-#define GPB_RANK_SKIPPED_ROWS	100.0
 
 static Plan *plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 					   List *tlist, List *clauses, List *custom_plans);
@@ -372,20 +364,15 @@ null_clause(PlannerInfo *root, IndexOptInfo *index, int column)
 
 /* ---- price ---- */
 
-/*
- * To begin, in units of gpubtree.setup_cost, beside the parts.  Measured on the CPU, all pages in
- * memory: the row behind 1,000 others took 45 to 55 us, where core's scan of the index took 55 to
- * 80, and behind 300 others 38 to 53, where core took 21 to 30.
- */
-#define GPB_RANK_SETUP	20
-
 Cost
-gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool beside_index_scan)
+gpb_rank_price(PlannerInfo *root, IndexOptInfo *index, double entries, bool beside_index_scan)
 {
 	double		leaves = entries / Max(index->tuples, 1.0) * index->pages;
+	GpbPriceInput input = {.root = root, .index = index, .entries = entries, .seen = entries,
+	.beside_index_scan = beside_index_scan};
 
-	return Min(leaves + 1, gpb_rank_parts) * GPB_RANK_PART_COST * cpu_operator_cost +
-		gpb_count_cost(root, index, entries, beside_index_scan);
+	input.begin = Min(leaves + 1, gpb_rank_parts) * GPB_RANK_PART_COST * cpu_operator_cost;
+	return gpb_price(&input);
 }
 
 /* ---- path ---- */
@@ -559,7 +546,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	path->flags = 0;
 	path->path.pathkeys = root->sort_pathkeys;
 	path->path.startup_cost = child->startup_cost + gpb_setup_cost * GPB_RANK_SETUP +
-		gpb_rank_cost(root, index, rows.skipped, true) +
+		gpb_rank_price(root, index, rows.skipped, true) +
 		Max(rows_of_value_before(root, index, plan.column, &rows) * row_cost,
 			Min(GPB_RANK_SKIPPED_ROWS / Max(child->rows, 1.0), 1.0) *
 			(child->total_cost - child->startup_cost));

@@ -2,7 +2,7 @@
  *
  * scan_groups.c
  *	  The first and last rows of groups, by walking from group to group: which queries, with which
- *	  index, at what price.
+ *	  index.
  *
  *-------------------------------------------------------------------------
  */
@@ -364,27 +364,36 @@ match_pathkeys(PlannerInfo *root, const GpbScanMatch *match)
 /* ---- the number of groups ---- */
 
 /*
- * About how many groups satisfy the conditions on their columns.  estimate_num_groups() supposes
- * that the restrictions have been applied to the table, and have nothing to do with the columns.
+ * About how many groups the index has, whatever restrictions the table has.  estimate_num_groups()
+ * supposes that these have been applied, and have nothing to do with the columns; so it sees a copy
+ * of the table's description that has as many rows as there are entries.
  */
+static double
+estimate_all_groups(PlannerInfo *root, IndexOptInfo *index, int prefix)
+{
+	PlannerInfo whole_root = *root;
+	RelOptInfo	whole = *index->rel;
+	Size		size = sizeof(RelOptInfo *) * root->simple_rel_array_size;
+
+	whole.rows = clamp_row_est(index->tuples);
+	whole_root.simple_rel_array = memcpy(palloc(size), root->simple_rel_array, size);
+	whole_root.simple_rel_array[whole.relid] = &whole;
+	return estimate_num_groups(&whole_root, prefix_vars(root, index, prefix), whole.rows, NULL,
+							   NULL);
+}
+
+/* About how many groups satisfy the conditions on their columns */
 static double
 estimate_groups(PlannerInfo *root, const GpbScanMatch *match)
 {
 	IndexOptInfo *index = match->index;
-	RelOptInfo *rel = index->rel;
-	double		rows = rel->rows;
-	double		tuples = clamp_row_est(index->tuples);
+	int			prefix = match->plan.walk.prefix;
 	GpbRangeSplit split;
-	double		groups;
 
-	rel->rows = tuples;
-	groups = estimate_num_groups(root, prefix_vars(root, index, match->plan.walk.prefix), tuples,
-								 NULL, NULL);
-	rel->rows = rows;
-	gpb_split_leading(root, index, gpb_scan_row_restrictions(index), match->plan.walk.prefix,
-					  &split);
-	return clamp_row_est(groups * clauselist_selectivity(root, split.ranges, rel->relid,
-														 JOIN_INNER, NULL));
+	gpb_split_leading(root, index, gpb_scan_row_restrictions(index), prefix, &split);
+	return clamp_row_est(estimate_all_groups(root, index, prefix) *
+						 clauselist_selectivity(root, split.ranges, index->rel->relid, JOIN_INNER,
+												NULL));
 }
 
 /* ---- the match ---- */

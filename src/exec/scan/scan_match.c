@@ -20,9 +20,9 @@
 
 #include "exec/compile/program_match.h"
 #include "exec/scan/scan_match.h"
+#include "exec/shell/clause_order.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_columns.h"
-#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 #include "exec/where/column_arms.h"
 #include "exec/where/column_conditions.h"

@@ -12,7 +12,6 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
 
-#include "exec/price/outer_cost.h"
 #include "exec/price/unknown_bounds.h"
 #include "exec/shell/explain_labels.h"
 #include "exec/shell/node_explain.h"
@@ -99,6 +98,14 @@ has_later_condition(const IndexOptInfo *index, const GpbColumnQuals *columns)
 }
 
 void
+gpb_price_skip(GpbPriceInput *input, const GpbSkip *skip)
+{
+	input->searches = skip->groups;
+	input->ranges = skip->ranges;
+	input->entries = skip->entries;
+}
+
+void
 gpb_match_skip(PlannerInfo *root, IndexOptInfo *index, List *computed, const GpbRangeSplit *split,
 			   GpbSkip *skip)
 {
@@ -124,11 +131,13 @@ gpb_match_skip(PlannerInfo *root, IndexOptInfo *index, List *computed, const Gpb
 		/* Behind a single value the column is part of the ranges of the groups before. */
 		if (c > 0 && columns[c].conditions != NIL && columns[c - 1].points == 0)
 		{
+			GpbPriceInput input = {.root = root, .index = index};
 			GpbSkip		candidate;
 			Cost		cost;
 
 			estimate_prefix(root, index, columns, c, groups, &candidate);
-			cost = gpb_skip_cost(root, index, &candidate, 0);
+			gpb_price_skip(&input, &candidate);
+			cost = gpb_price(&input);
 			if (skip->conditions == NIL || cost < least)
 			{
 				*skip = candidate;

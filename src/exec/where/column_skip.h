@@ -18,9 +18,22 @@
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
 
-#include "exec/price/skip_cost.h"
+#include "exec/price/price.h"
 #include "exec/where/column_conditions.h"
 #include "exec/where/range_split.h"
+
+/* The conditions that make ranges of groups, and what is expected of them */
+typedef struct GpbSkip
+{
+	List	   *conditions;		/* with arrays among them; NIL: there are none */
+	int			prefix;			/* key columns whose values make a group */
+	double		groups;			/* about so many */
+	double		ranges;
+	double		entries;		/* of the ranges */
+} GpbSkip;
+
+/* Fill in that what is asked for is the groups and the entries of their ranges. */
+extern void gpb_price_skip(GpbPriceInput *input, const GpbSkip *skip);
 
 /*
  * Find conditions on key columns among what gpb_split_by_columns() and gpb_take_column_arms() leave

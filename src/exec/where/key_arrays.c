@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "exec/price/price_constants.h"
 #include "exec/where/key_arrays.h"
 #include "exec/where/key_conditions.h"
 #include "index/index_clauses.h"
@@ -66,22 +67,6 @@ gpb_arrays_elements(PlannerInfo *root, List *arrays)
 	return clamp_row_est(least);
 }
 
-/*
- * In units of cpu_operator_cost.  Measured with all pages in memory (2 M rows): four keys of a
- * counting query took 11 us where the index-only scan took 7, nine 18 and 10, and a hundred 60 and
- * 62.  Per key the price of a batch is some 0.6 below core's, which pays for pages read at random.
- */
-#define GPB_ARRAY_START_COST	300 /* to begin a batch */
-#define GPB_KNOWN_START_COST	16000	/* if the array's length is known */
-
-/*
- * From so many keys on a batch brings the rows as soon as core's scan of the index does, and a
- * device sooner.  Measured on the CPU, 8 M rows, index-only: 1,000 keys 0.45 ms and 0.43, 3,000
- * keys 0.9 and 1.2, 100,000 keys 31 and 29; with rows of the heap 0.55 and 0.7, 1.7 and 1.5, 74
- * and 70.
- */
-#define GPB_MANY_KEYS			1000
-
 /* Does the planner know the length of each of the arrays? */
 static bool
 arrays_are_known(List *arrays)
@@ -98,10 +83,12 @@ arrays_are_known(List *arrays)
 	return true;
 }
 
-Cost
-gpb_arrays_start_cost(List *arrays)
+void
+gpb_price_arrays(GpbPriceInput *input, List *arrays)
 {
-	return (arrays_are_known(arrays) ? GPB_KNOWN_START_COST : GPB_ARRAY_START_COST) *
+	input->ranges = gpb_arrays_elements(input->root, arrays);
+	input->known_ranges = true;
+	input->begin = (arrays_are_known(arrays) ? GPB_KNOWN_START_COST : GPB_ARRAY_START_COST) *
 		cpu_operator_cost;
 }
 

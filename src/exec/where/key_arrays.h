@@ -13,6 +13,7 @@
 #include "nodes/pathnodes.h"
 #include "utils/rel.h"
 
+#include "exec/price/price.h"
 #include "index/array_keys.h"
 #include "program/ranges.h"
 
@@ -26,10 +27,10 @@ extern Expr *gpb_match_array_condition(PlannerInfo *root, RestrictInfo *rinfo,
 extern double gpb_arrays_elements(PlannerInfo *root, List *arrays);
 
 /*
- * The price of beginning a batch of the elements, beside what each of them costs.  An array of
- * unknown length has a low one, for core guesses that it has ten elements.
+ * Fill in that what is asked for is the entries of the elements, each of which is a range. To begin
+ * a batch of an array of unknown length has a low price, for core guesses that it has ten elements.
  */
-extern Cost gpb_arrays_start_cost(List *arrays);
+extern void gpb_price_arrays(GpbPriceInput *input, List *arrays);
 
 /* Are these so many keys that a batch brings their rows no later than core's scan does? */
 extern bool gpb_is_many_keys(double n);

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * bucket_cost.c
+ * bucket_price.c
  *	  How many buckets there are, and the price of aggregating them.
  *
  * A bucket costs a descent, a few calls of its function and a range in a batch, whatever it holds;
@@ -23,31 +23,11 @@
 #include "utils/timestamp.h"
 
 #include "engine/batch.h"
-#include "engine/cost.h"
 #include "exec/bucket/bucket_match.h"
 #include "exec/price/growth.h"
-#include "exec/price/plan_costs.h"
+#include "exec/price/price.h"
+#include "exec/price/price_constants.h"
 #include "exec/shell/index_columns.h"
-#include "mirror/mirror.h"
-
-/* All in units of cpu_operator_cost */
-#define GPB_BUCKET_START_COST	3000	/* to begin: contexts, index, the zone's changes */
-#define GPB_BUCKET_COST			200		/* to find a bucket, answer its range and make its row */
-#define GPB_BUCKET_COLUMN_COST	5		/* to add up its answer for a further column */
-
-/*
- * To find the group of an entry by other expressions than the bucket, to hand out a group, and to
- * hand out an exact sum of float8 in it.  Measured on one core over 432,000 entries of 12 columns:
- * 1,200 groups with count(*) took 21 ms and 72,000 took 83 ms, where core's hash aggregates took
- * 223 and 283 ms.  On another machine 72,000 groups with count(*), and with one, three and ten
- * averages of float8, took 67, 74, 120 and 266 ms, and core's hash aggregates 275, 302, 374, 615.
- */
-#define GPB_GROUP_ENTRY_COST	2.0
-#define GPB_GROUP_COST			40
-#define GPB_GROUP_FLOAT_COST	20
-
-/* Entries of a bucket where the function's arguments are not known until run time */
-#define GPB_UNKNOWN_BUCKET		20.0
 
 static bool
 key_is_finite(Oid type, Datum value)
@@ -171,13 +151,13 @@ bool
 gpb_bucket_is_sparse(const GpbBucketMatch *match, const GpbBucketCounts *counts)
 {
 	return match->width > 0.0 &&
-		match->entries * GPB_GROUP_ENTRY_COST <
-		counts->buckets * (GPB_BUCKET_COST - GPB_GROUP_COST);
+		match->entries * GPB_BUCKET_GROUP_ENTRY_COST <
+		counts->buckets * (GPB_BUCKET_COST - GPB_BUCKET_GROUP_COST);
 }
 
 /* The price of handing out the groups by other expressions than the bucket */
 static Cost
-groups_cost(const GpbBucketMatch *match, const GpbBucketCounts *counts)
+groups_price(const GpbBucketMatch *match, const GpbBucketCounts *counts)
 {
 	GpbAnswerFormat format;
 	int			float_sums;
@@ -186,55 +166,51 @@ groups_cost(const GpbBucketMatch *match, const GpbBucketCounts *counts)
 		return 0.0;
 	gpb_answer_format(&match->plan.program.program, &format);
 	float_sums = (format.words - format.integers) / GPB_FLOAT_SUM_WORDS;
-	return counts->groups * (GPB_GROUP_COST + GPB_GROUP_FLOAT_COST * float_sums) *
-		cpu_operator_cost;
+	return counts->groups * cpu_operator_cost *
+		(GPB_BUCKET_GROUP_COST + GPB_BUCKET_GROUP_FLOAT_COST * float_sums);
 }
 
-/*
- * What a program costs beyond reading the entries.  On a device that has enough to do it is next to
- * nothing.
- */
+/* The price of reading the range's entries, and of what the program does with them */
 static Cost
-program_cost(const GpbGrouping *query, const GpbBucketMatch *match)
+entries_price(const GpbGrouping *query, const GpbBucketMatch *match, int columns)
 {
-	Cost		cost;
+	double		rows = query->rel->rows;
+	GpbPriceInput input = {.root = query->root, .index = match->index,
+	.entries = match->entries, .seen = match->entries};
 
-	if (!match->plan.has_program ||
-		(gpb_mirror_spares_cpu() && gpb_aggregate_device_pays(match->entries)))
-		return 0.0;
-	cost = gpb_builder_cost(match->builder, match->entries,
-							Min(match->entries, query->rel->rows));
-	if (match->groups != NIL)
-		cost += query->rel->rows * GPB_GROUP_ENTRY_COST * cpu_operator_cost;
-	return cost;
+	if (!match->plan.has_program)
+		input.more_columns = columns - 1;
+	else
+	{
+		input.program = gpb_builder_cost(match->builder, match->entries,
+										 Min(match->entries, rows));
+		if (match->groups != NIL)
+			input.program += rows * GPB_BUCKET_GROUP_ENTRY_COST * cpu_operator_cost;
+	}
+	return gpb_price(&input);
 }
 
 void
-gpb_bucket_cost(const GpbGrouping *query, const GpbBucketMatch *match,
-				const GpbBucketCounts *counts, Path *path)
+gpb_bucket_price(const GpbGrouping *query, const GpbBucketMatch *match,
+				 const GpbBucketCounts *counts, Path *path)
 {
 	const GpbBucketPlan *plan = &match->plan;
 	PathTarget *target = query->target;
 	int			columns = gpb_count_columns(plan->items, plan->nitems);
 	double		answers = match->groups == NIL ? counts->buckets : counts->groups;
-	Cost		startup = GPB_BUCKET_START_COST * cpu_operator_cost + target->cost.startup;
+	Cost		startup = GPB_BUCKET_START_COST * cpu_operator_cost + target->cost.startup +
+		gpb_bounds_price(query->root, plan->conditions, NIL);
 	Cost		run;
-	QualCost	cost;
+	QualCost	having;
 
-	cost_qual_eval(&cost, plan->conditions, query->root);
-	startup += cost.startup + cost.per_tuple;
-	cost_qual_eval(&cost, query->having, query->root);
-	startup += cost.startup;
+	cost_qual_eval(&having, query->having, query->root);
+	startup += having.startup;
 	if (plan->has_program)
 		startup += gpb_builder_begin_cost(match->builder);
 	run = counts->buckets * GPB_BUCKET_COST * cpu_operator_cost +
 		answers * ((columns - 1) * GPB_BUCKET_COLUMN_COST * cpu_operator_cost +
-				   cost.per_tuple + cpu_tuple_cost + target->cost.per_tuple) +
-		gpb_count_cost(query->root, match->index, match->entries, false);
-	if (plan->has_program)
-		run += groups_cost(match, counts) + program_cost(query, match);
-	else
-		run += (columns - 1) * gpb_column_cost(match->index, match->entries);
+				   having.per_tuple + cpu_tuple_cost + target->cost.per_tuple) +
+		entries_price(query, match, columns) + groups_price(match, counts);
 
 	path->rows = clamp_row_est(counts->groups *
 							   clauselist_selectivity(query->root, query->having, 0, JOIN_INNER,

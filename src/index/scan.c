@@ -839,7 +839,7 @@ gpb_scan_use_range(IndexScanDesc scan, GpbRange range)
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	MemoryContext old = MemoryContextSwitchTo(so->context);
 
-	Assert(scan->numberOfKeys == 0 && so->columns != NULL);
+	Assert(scan->numberOfKeys == 0);
 	scan_prepare(scan);
 	so->set.ranges[0] = range;
 	so->set.count = gpb_bound_less(range.lo, range.hi) ? 1 : 0;

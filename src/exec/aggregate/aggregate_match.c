@@ -23,9 +23,8 @@
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
-#include "exec/where/column_arms.h"
-#include "exec/where/column_conditions.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
+#include "exec/where/conditions.h"
 #include "exec/where/range_split.h"
 
 /* ---- the query ---- */
@@ -141,22 +140,14 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	match->plan.index = index->indexoid;
 	match->plan.having = query->having;
 	match->plan.sets = query->sets;
-	if (index->nkeycolumns > 1)
-	{
-		gpb_split_by_columns(query->root, index, index->indrestrictinfo, query->groups, &split);
-		gpb_take_column_arms(query->root, index, query->groups, &split);
-		gpb_match_skip(query->root, index, query->groups, &split, &match->skip);
-	}
-	else
-		gpb_split_restrictions(query->root, index, index->indrestrictinfo, query->groups,
-							   &split);
+	gpb_split_restrictions(query->root, index, index->indrestrictinfo, query->groups, &split);
+	gpb_match_skip(query->root, index, query->groups, &split, &match->skip);
 	match->plan.conditions = split.conditions;
 	match->plan.arrays = split.arrays;
 	match->plan.arms = split.arms;
 	match->others = split.others;
 	match->entries = gpb_split_entries(query->root, index, &split, query->rel->rows);
-	match->needs_child = gpb_split_may_be_lossy(&split) ||
-		gpb_columns_may_be_lossy(index, &split);
+	match->needs_child = gpb_split_may_be_lossy(index, &split);
 	if (!gpb_explain_decisions && ranges_are_beaten(query, match))
 		return "an ordinary plan is cheaper";
 	match->needs_child |= gpb_arms_may_fail(match->plan.arms);

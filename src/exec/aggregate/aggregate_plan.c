@@ -18,7 +18,7 @@
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_price.h"
-#include "exec/answer/ordinary_child.h"
+#include "exec/answer/ordinary.h"
 #include "exec/price/core_paths.h"
 #include "exec/price/price.h"
 #include "exec/shell/expressions.h"
@@ -27,7 +27,7 @@
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 
 static Plan *plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
 							CustomPath *path, List *tlist, List *clauses,
@@ -94,7 +94,7 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 		return NULL;
 	if (match.needs_child)
 	{
-		child = gpb_ordinary_child_path(query->root, query->grouped_rel, query->target,
+		child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
 										gpb_may_fail((Node *) match.plan.program.constants) ||
 										gpb_arms_may_fail(match.plan.arms));
 		*refusal = "there is no ordinary plan that could take over";
@@ -188,7 +188,7 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
 		Cost		least = 0.0;
 		int			place = n;
 
-		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
+		if (!gpb_index_is_usable(index))
 			continue;
 		if (!gpb_explain_decisions)
 		{

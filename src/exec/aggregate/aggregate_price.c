@@ -24,6 +24,7 @@
 #include "exec/price/price_constants.h"
 #include "exec/price/unknown_bounds.h"
 #include "exec/shell/settings.h"
+#include "exec/where/arrays.h"
 #include "mirror/mirror.h"
 #include "program/group_table.h"
 

@@ -17,15 +17,15 @@
 
 #include "postgres.h"
 
-#include "exec/aggregate/aggregate_regroup.h"
 #include "exec/aggregate/aggregate_sets.h"
 #include "exec/aggregate/aggregate_values.h"
+#include "exec/answer/merge_groups.h"
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 
 typedef struct GpbSubprogram
 {
-	GpbProgram	program;		/* constants are set by the caller */
+	GpbProgram	program;		/* without constants */
 	int			ngroups;		/* group slots of the program that are of the query, the first */
 	int			group[GPB_MAX_GROUP_SLOTS]; /* of each the number of its expression among the
 											 * query's; those of two words have two slots */
@@ -38,8 +38,7 @@ typedef struct GpbSubprogram
 
 	/* the executor's */
 	GpbValuesScan *scan;		/* NULL unless it has values */
-	GpbRangeTotals *totals;		/* NULL until first needed, and after the node gave up */
-	bool		wide_sums;		/* narrow ones did not hold a value in an execution before */
+	GpbAsk	   *ask;
 	GpbGroupList groups;		/* of the set at hand */
 	uint64		next;			/* where gpb_group_list_next() or gpb_values_next() goes on */
 } GpbSubprogram;

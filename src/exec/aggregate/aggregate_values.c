@@ -194,12 +194,12 @@ gpb_values_any(const GpbValuesScan *scan)
 }
 
 void
-gpb_values_add(const GpbValuesScan *scan, GpbRangeTotals *totals)
+gpb_values_add(const GpbValuesScan *scan, GpbAsk *ask)
 {
 	uint64		i;
 
 	for (i = 0; i < scan->of_group.n; i++)
-		gpb_range_group_add_group(totals, scan->of_group.records[i].group);
+		gpb_group_add(ask, scan->of_group.records[i].group->words + scan->slots);
 }
 
 void

@@ -24,8 +24,7 @@
 #include "nodes/extensible.h"
 #include "utils/rel.h"
 
-#include "exec/aggregate/aggregate_regroup.h"
-#include "exec/answer/range_totals.h"
+#include "exec/answer/merge_groups.h"
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 
@@ -114,8 +113,8 @@ extern bool gpb_values_next(GpbValuesScan *scan, uint64 *at);
 /* One of the program's groups within the group of the query, or NULL if there is none */
 extern const GpbGroup *gpb_values_any(const GpbValuesScan *scan);
 
-/* Add the answers to the group of the query to the group of totals. */
-extern void gpb_values_add(const GpbValuesScan *scan, GpbRangeTotals *totals);
+/* Add the answers to the group of the query to the ask's group. */
+extern void gpb_values_add(const GpbValuesScan *scan, GpbAsk *ask);
 
 /*
  * The aggregates' values over the group of the query.  values and isnull are of their number; what

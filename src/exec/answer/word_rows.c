@@ -152,7 +152,7 @@ type_is_word(GpbWordType type)
 
 /* Make a column vary; false if it is a column of the scan tuple that has no value. */
 static bool
-set_column(GpbRowSource *source, const GpbRowSources *sources, const GpbRangeTotals *totals,
+set_column(GpbRowSource *source, const GpbRowSources *sources, const GpbAsk *ask,
 		   GpbRowColumn *column)
 {
 	int			g;
@@ -160,7 +160,7 @@ set_column(GpbRowSource *source, const GpbRowSources *sources, const GpbRangeTot
 	if (source->from < sources->nitems)
 	{
 		source->item = &sources->items[source->from];
-		source->answer = gpb_range_totals_column(totals, source->from);
+		source->answer = gpb_ask_column(ask, source->from);
 		column->way = item_is_word(source->item, source->answer, column) ?
 			GPB_COLUMN_WORD : GPB_COLUMN_ITEM;
 		column->word += sources->ngroups;
@@ -201,7 +201,7 @@ set_constants(GpbWordRows *rows)
 
 void
 gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
-					const GpbRangeTotals *totals, const Datum *datums)
+					const GpbAsk *ask, const Datum *datums)
 {
 	int			i;
 
@@ -209,7 +209,7 @@ gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
 	rows->datums = datums;
 	rows->ngroups = sources->ngroups;
 	rows->width = sizeof(GpbGroup) +
-		(rows->ngroups + gpb_range_totals_format(totals)->words) * sizeof(int64);
+		(rows->ngroups + gpb_ask_format(ask)->words) * sizeof(int64);
 	rows->allocates = false;
 	rows->at = rows->end = NULL;
 	rows->nvarying = 0;
@@ -220,20 +220,13 @@ gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
 		memset(column, 0, sizeof(*column));
 		column->at = (int16) i;
 		if (rows->source[i].from < 0 ||
-			!set_column(&rows->source[i], sources, totals, column))
+			!set_column(&rows->source[i], sources, ask, column))
 			continue;
 		rows->nvarying++;
 		rows->allocates |= column->way == GPB_COLUMN_ITEM || column->way == GPB_COLUMN_TYPED;
 	}
 	ExecClearTuple(rows->slot);
 	set_constants(rows);
-}
-
-void
-gpb_word_rows_take(GpbWordRows *rows, const char *first, uint64 n)
-{
-	rows->at = first;
-	rows->end = first + n * rows->width;
 }
 
 /* ---- rows ---- */
@@ -297,8 +290,9 @@ make_row_in_memory(GpbWordRows *rows, const GpbGroup *group)
 	MemoryContextSwitchTo(caller);
 }
 
-TupleTableSlot *
-gpb_word_rows_next(GpbWordRows *rows)
+/* The next row of the groups at hand; NULL if all have been made rows. */
+static inline TupleTableSlot *
+next_at_hand(GpbWordRows *rows)
 {
 	TupleTableSlot *slot = rows->slot;
 
@@ -324,4 +318,22 @@ gpb_word_rows_next(GpbWordRows *rows)
 		return slot;
 	}
 	return NULL;
+}
+
+TupleTableSlot *
+gpb_word_rows_next(GpbWordRows *rows, const GpbGroupList *groups, uint64 *at)
+{
+	for (;;)
+	{
+		TupleTableSlot *row = next_at_hand(rows);
+		uint64		n;
+
+		if (row != NULL)
+			return row;
+		n = gpb_group_list_adjacent(groups, *at, &rows->at);
+		if (n == 0)
+			return NULL;
+		rows->end = rows->at + n * rows->width;
+		*at += n;
+	}
 }

@@ -17,11 +17,10 @@
 #include "exec/bucket/bucket_match.h"
 #include "exec/compile/program_match.h"
 #include "exec/compile/program_words.h"
-#include "exec/price/unknown_bounds.h"
 #include "exec/shell/expressions.h"
-#include "exec/shell/never_null.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
+#include "exec/where/range_split.h"
 
 /* ---- the query ---- */
 
@@ -97,70 +96,7 @@ match_bucket(const GpbGrouping *query, GpbBucketMatch *match)
 	return false;
 }
 
-/* ---- restrictions ---- */
-
-/* split_restrictions() for an index with several key columns */
-static bool
-split_by_order(const GpbGrouping *query, GpbBucketMatch *match, List **ranges, List **filters)
-{
-	GpbRangeSplit split;
-
-	if (!gpb_split_by_order(query->root, match->index, match->index->indrestrictinfo,
-							query->groups, &match->plan.column, &split))
-		return false;
-	match->plan.conditions = split.conditions;
-	*ranges = split.ranges;
-	*filters = split.others;
-	return true;
-}
-
-/*
- * Part the restrictions, RestrictInfos, into those that are ranges of the key, and others that are
- * not always true, and find the ordered column; false if there is none.  A condition that equals a
- * group expression would be taken from the scan tuple (rule M13): it is a filter.
- */
-static bool
-split_restrictions(const GpbGrouping *query, GpbBucketMatch *match, List **ranges,
-				   List **filters)
-{
-	ListCell   *lc;
-
-	*ranges = NIL;
-	*filters = NIL;
-	if (match->index->nkeycolumns > 1)
-		return split_by_order(query, match, ranges, filters);
-	foreach(lc, match->index->indrestrictinfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Expr	   *condition;
-
-		if (gpb_is_always_true(query->root, match->index, rinfo))
-			continue;
-		condition = gpb_match_condition(query->root, rinfo, match->index);
-		if (condition != NULL && !list_member(query->groups, condition))
-		{
-			match->plan.conditions = lappend(match->plan.conditions, condition);
-			*ranges = lappend(*ranges, rinfo);
-		}
-		else
-			*filters = lappend(*filters, rinfo);
-	}
-	return true;
-}
-
-/* About how many entries the range has */
-static double
-estimate_entries(const GpbGrouping *query, const GpbBucketMatch *match, List *ranges,
-				 List *filters)
-{
-	double		rows = query->rel->rows;
-
-	if (filters == NIL)
-		return clamp_row_est(rows);
-	return gpb_range_entries(query->root, match->index, ranges, 1.0, rows);
-}
-
-/* ---- an index ---- */
+/* ---- the program ---- */
 
 /* Is each of n groups one word?  GpubtreeAggregate has groups by values of two words. */
 static bool
@@ -212,21 +148,25 @@ bool
 gpb_bucket_match_index(const GpbGrouping *query, IndexOptInfo *index, GpbBucketMatch *match)
 {
 	GpbBucketPlan *plan = &match->plan;
-	List	   *ranges;
-	List	   *filters;
+	GpbRangeSplit split;
 
 	GPB_COUNT_MATCH();
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	plan->index = index->indexoid;
-	if (!split_restrictions(query, match, &ranges, &filters) || !match_bucket(query, match))
+	/* A condition that equals a group expression is a filter (rule M13). */
+	if (!gpb_split_by_order(query->root, index, index->indrestrictinfo, query->groups,
+							&plan->column, &split))
+		return false;
+	plan->conditions = split.conditions;
+	if (!match_bucket(query, match))
 		return false;
 	/* whether there is a row, before an argument is evaluated, is asked of one key column alone */
 	if (index->nkeycolumns > 1 && gpb_may_fail((Node *) plan->arguments))
 		return false;
-	match->entries = estimate_entries(query, match, ranges, filters);
-	match->needs_child = gpb_may_be_lossy(plan->conditions);
-	if (!match_entries(query, match, filters))
+	match->entries = gpb_split_entries(query->root, index, &split, query->rel->rows);
+	match->needs_child = gpb_split_may_be_lossy(index, &split);
+	if (!match_entries(query, match, split.others))
 		return false;
 	return !match->needs_child || !(contain_subplans((Node *) query->target->exprs) ||
 									contain_subplans((Node *) query->having));

@@ -11,7 +11,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 
-#include "exec/answer/ordinary_child.h"
+#include "exec/answer/ordinary.h"
 #include "exec/bucket/bucket_match.h"
 #include "exec/price/core_paths.h"
 #include "exec/shell/expressions.h"
@@ -79,8 +79,7 @@ make_bucket_path(const GpbGrouping *query, const GpbBucketMatch *match,
 
 	if (match->needs_child)
 	{
-		Path	   *child = gpb_ordinary_child_path(query->root, query->grouped_rel,
-													 query->target,
+		Path	   *child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
 													 gpb_may_fail((Node *)
 																  match->plan.program.constants));
 
@@ -114,7 +113,7 @@ gpb_bucket_aggregate_add_path(const GpbGrouping *query)
 		GpbBucketCounts counts;
 		CustomPath *path;
 
-		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+		if (!gpb_index_is_usable(index) ||
 			!gpb_grouping_may_match(query, index) ||
 			!gpb_bucket_match_index(query, index, &match))
 			continue;

@@ -28,6 +28,7 @@
 #include "exec/price/price.h"
 #include "exec/price/price_constants.h"
 #include "exec/shell/index_columns.h"
+#include "exec/where/condition_match.h"
 
 static bool
 key_is_finite(Oid type, Datum value)

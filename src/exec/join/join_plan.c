@@ -365,6 +365,20 @@ begin_join_plan(PlannerInfo *root, const GpbJoinPath *own, GpbJoinPlan *plan)
 	plan->rest = gpb_order_clauses(root, candidate->rest);
 }
 
+/*
+ * Can counts tell which outer rows have a match?  "result" has all expressions of the rows that
+ * come out.  An anti-join returns inner columns only as NULLs.
+ */
+static bool
+counts_are_enough(PlannerInfo *root, const GpbJoinPlan *plan, Index innerrel, List *result)
+{
+	if (plan->match != NIL || plan->filters != NIL)
+		return false;
+	if (plan->jointype == JOIN_SEMI)
+		return !bms_is_member(innerrel, pull_varnos(root, (Node *) result));
+	return plan->jointype == JOIN_ANTI;
+}
+
 /* PlanCustomPath */
 static Plan *
 plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -387,8 +401,8 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	ncolumns = list_length(columns);
 	columns = list_concat(columns, list_difference(gpb_key_vars(root, index),
 												   candidate->columns));
-	plan.counts = gpb_join_counts(root, &plan, index->rel->relid,
-								  list_concat_copy(tlist, result));
+	plan.counts = counts_are_enough(root, &plan, index->rel->relid,
+									list_concat_copy(tlist, result));
 	scan = gpb_make_node(&gpb_join_node, path, 0, tlist, result, custom_plans, columns);
 	gpb_join_put(&plan, scan);
 	gpb_check_conditions(path, scan, plan.clauses, 1, plan.nouter);

@@ -25,6 +25,7 @@
 #include "parser/parsetree.h"
 #include "utils/snapmgr.h"
 
+#include "exec/answer/ordinary.h"
 #include "exec/range/lateral.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/clause_order.h"

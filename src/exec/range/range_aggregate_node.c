@@ -15,8 +15,8 @@ gpb_range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
 	List	  **private = &scan->custom_private;
 	int			i;
 
-	scan->custom_exprs = list_make4(plan->values, plan->computed, plan->having,
-									plan->range.program.plan.constants);
+	scan->custom_exprs = list_make5(plan->values, plan->computed, plan->having,
+									plan->range.program.plan.constants, plan->clauses);
 	gpb_put_row_range(private, &plan->range);
 	gpb_put_int(private, plan->nouter);
 	gpb_put_int(private, plan->gathered);
@@ -30,6 +30,7 @@ gpb_range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
 	gpb_put_int(private, plan->keep_empty);
 	gpb_put_int(private, plan->empty_count);
 	gpb_put_int(private, plan->has_ordinary);
+	gpb_put_int(private, plan->joined);
 }
 
 void
@@ -58,4 +59,6 @@ gpb_range_aggregate_get(const CustomScan *scan, GpbRangeAggregatePlan *plan)
 	plan->keep_empty = gpb_get_int(&reader);
 	plan->empty_count = gpb_get_int(&reader);
 	plan->has_ordinary = gpb_get_int(&reader) != 0;
+	plan->joined = gpb_get_int(&reader) != 0;
+	plan->clauses = list_nth(scan->custom_exprs, 4);
 }

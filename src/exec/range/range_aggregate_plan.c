@@ -29,6 +29,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "exec/answer/ordinary.h"
 #include "exec/compile/program_words.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/join_sides.h"
@@ -36,7 +37,7 @@
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
-#include "exec/where/key_conditions.h"
+#include "exec/where/condition_match.h"
 #include "index/index_clauses.h"
 
 static Plan *plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -621,7 +622,7 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 
 		const char *refusal;
 
-		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+		if (!gpb_index_is_usable(index) ||
 			!(gpb_explain_decisions || gpb_may_have_ranges(index, &candidate.columns)))
 			continue;
 		refusal = match_range_index(root, &candidate, index);

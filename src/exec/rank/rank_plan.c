@@ -42,6 +42,7 @@
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
+#include "exec/where/condition_match.h"
 #include "exec/where/ordered_column.h"
 #include "index/index.h"
 #include "index/index_clauses.h"
@@ -236,9 +237,12 @@ conditions_are_of_key(IndexOptInfo *index, List *conditions)
 	return true;
 }
 
-/* As index_clause(), for a restriction that core does not know as a condition on this column */
+/*
+ * The restriction in core's own form, if it is a condition on key column c, for which
+ * gpb_match_ordered_column() has taken all of them; else NULL
+ */
 static IndexClause *
-index_clause_of_condition(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo)
+index_clause(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo)
 {
 	bool		point;
 	Expr	   *condition = gpb_match_column(root, index, c, rinfo->clause, &point);
@@ -248,39 +252,8 @@ index_clause_of_condition(PlannerInfo *root, IndexOptInfo *index, int c, Restric
 		return NULL;
 	clause = makeNode(IndexClause);
 	clause->rinfo = rinfo;
-	clause->indexquals = list_make1(make_simple_restrictinfo(root, condition));
-	clause->indexcol = c;
-	return clause;
-}
-
-/*
- * The restriction in core's own form, if it is a condition on key column c, for which
- * gpb_match_ordered_column() has taken all of them; else NULL
- */
-static IndexClause *
-index_clause(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo)
-{
-	Node	   *left;
-	IndexClause *clause;
-	RestrictInfo *qual = rinfo;
-
-	if (!IsA(rinfo->clause, NullTest) && !IsA(rinfo->clause, OpExpr))
-		return index_clause_of_condition(root, index, c, rinfo);
-	if (IsA(rinfo->clause, NullTest))
-		left = (Node *) ((NullTest *) rinfo->clause)->arg;
-	else
-		left = linitial(castNode(OpExpr, rinfo->clause)->args);
-	if (!match_index_to_operand(left, c, index))
-	{
-		/* the key may be on the right */
-		if (!IsA(rinfo->clause, OpExpr) ||
-			!match_index_to_operand(lsecond(((OpExpr *) rinfo->clause)->args), c, index))
-			return NULL;
-		qual = commute_restrictinfo(rinfo, get_commutator(((OpExpr *) rinfo->clause)->opno));
-	}
-	clause = makeNode(IndexClause);
-	clause->rinfo = rinfo;
-	clause->indexquals = list_make1(qual);
+	clause->indexquals = list_make1(equal(condition, rinfo->clause) ? rinfo :
+									make_simple_restrictinfo(root, condition));
 	clause->indexcol = c;
 	return clause;
 }

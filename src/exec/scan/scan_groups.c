@@ -24,7 +24,8 @@
 #include "exec/scan/scan_match.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
-#include "exec/where/column_conditions.h"
+#include "exec/where/condition_match.h"
+#include "exec/where/ordered_column.h"
 #include "index/index_clauses.h"
 #include "page/page.h"
 
@@ -183,13 +184,6 @@ key_place(IndexOptInfo *index, const Var *column)
 	return -1;
 }
 
-/* Do the fields of the key's column differ exactly if its values do? */
-static bool
-column_is_exact(IndexOptInfo *index, int c)
-{
-	return gpb_coding_key_is_exact(gpb_held_type_coding(index->opcintype[c]));
-}
-
 /*
  * Find how many columns of the key tell groups apart, and nothing else: each is one of the query's
  * or has one value.  Returns 0 if the query has other columns.
@@ -201,7 +195,7 @@ match_prefix(PlannerInfo *root, IndexOptInfo *index, const GpbScanGroups *groups
 	int			missing = list_length(groups->columns);
 	int			c;
 
-	for (c = 0; c < index->nkeycolumns && column_is_exact(index, c); c++)
+	for (c = 0; c < index->nkeycolumns && gpb_key_column_is_exact(index, c); c++)
 	{
 		bool		is_group = false;
 		ListCell   *lc;
@@ -249,7 +243,7 @@ match_order_clause(PlannerInfo *root, IndexOptInfo *index, SortGroupClause *clau
 	Node	   *expression = get_sortgroupclause_expr(clause, root->processed_tlist);
 	bool		backward;
 
-	if (c >= index->nkeycolumns || !IsA(expression, Var) || !column_is_exact(index, c) ||
+	if (c >= index->nkeycolumns || !IsA(expression, Var) || !gpb_key_column_is_exact(index, c) ||
 		((Var *) expression)->varattno != index->indexkeys[c] ||
 		!match_operator(index, c, clause->sortop, &backward))
 		return false;

@@ -153,7 +153,7 @@ several_keys_indexes(RelOptInfo *rel)
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 		int			place = list_length(indexes);
 
-		if (!gpb_index_has_several_keys(index))
+		if (index->nkeycolumns < 2 || !gpb_index_is_usable(index))
 			continue;
 		while (place > 0 && list_nth_node(IndexOptInfo, indexes, place - 1)->pages > index->pages)
 			place--;
@@ -211,7 +211,7 @@ has_own_index(const RelOptInfo *rel)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (gpb_index_is_usable(index) || gpb_index_has_several_keys(index))
+		if (gpb_index_is_usable(index))
 			return true;
 	}
 	return false;
@@ -254,7 +254,7 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
+		if (!gpb_index_is_usable(index))
 			continue;
 		columns = all;
 		columns_of_index(root, index, &columns);

@@ -24,6 +24,7 @@
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/settings.h"
+#include "exec/where/arrays.h"
 #include "mirror/mirror.h"
 
 /* The part of the list that is made before the first row comes out: a leaf's (batch_early.c) */

@@ -19,7 +19,7 @@
 #include "exec/scan/scan_match.h"
 #include "exec/scan/scan_stand_in.h"
 #include "exec/shell/plan_rules.h"
-#include "exec/where/key_arrays.h"
+#include "exec/where/arrays.h"
 #include "mirror/mirror.h"
 
 /* ---- planning ---- */
@@ -52,7 +52,7 @@ scans_array(const Path *path)
 	ListCell   *lc;
 
 	if (!IsA(path, IndexPath) || path->param_info != NULL ||
-		!(gpb_index_is_usable(scan->indexinfo) || gpb_index_has_several_keys(scan->indexinfo)))
+		!gpb_index_is_usable(scan->indexinfo))
 		return false;
 	foreach(lc, scan->indexclauses)
 	{

@@ -92,23 +92,15 @@ gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 
 /* ---- the index ---- */
 
+/* Programs have the columns of a key that has several in slots of their own. */
 bool
 gpb_index_is_usable(IndexOptInfo *index)
 {
-	/* The cost function is how a planner node shows its access method. */
-	return index->amcostestimate == gpb_costestimate &&
-		!index->hypothetical && index->indexkeys[0] != 0 &&
-		index->nkeycolumns == 1 &&
-		(index->indpred == NIL || index->predOK);
-}
-
-bool
-gpb_index_has_several_keys(IndexOptInfo *index)
-{
 	int			c;
 
+	/* The cost function is how a planner node shows its access method. */
 	if (index->amcostestimate != gpb_costestimate || index->hypothetical ||
-		index->nkeycolumns < 2 || index->ncolumns + 1 > GPB_MAX_COLUMNS ||
+		(index->nkeycolumns > 1 && index->ncolumns + 1 > GPB_MAX_COLUMNS) ||
 		(index->indpred != NIL && !index->predOK))
 		return false;
 	/* No key column is an expression. */

@@ -24,14 +24,10 @@ extern bool gpb_query_allows_nodes(PlannerInfo *root);
  */
 extern bool gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel);
 
-/* Is it a gpubtree index on a plain column, whose predicate, if it has one, the query implies? */
-extern bool gpb_index_is_usable(IndexOptInfo *index);
-
 /*
- * Is it a gpubtree index with several key columns, none of them an expression, whose predicate, if
- * it has one, the query implies?  Only some nodes know such indexes; those that ask for
- * gpb_index_is_usable() alone know none.
+ * Is it a gpubtree index whose key columns, one or several, are plain columns, and whose predicate,
+ * if it has one, the query implies?
  */
-extern bool gpb_index_has_several_keys(IndexOptInfo *index);
+extern bool gpb_index_is_usable(IndexOptInfo *index);
 
 #endif							/* GPB_PLAN_RULES_H */

@@ -18,7 +18,6 @@
 #include "exec/compile/grouping.h"
 #include "exec/price/unknown_bounds.h"
 #include "exec/shell/plan_rules.h"
-#include "exec/where/key_conditions.h"
 #include "exec/where/subquery_match.h"
 
 RelOptInfo *
@@ -118,8 +117,7 @@ gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
 	List	   *ranges;
 	List	   *filters;
 
-	if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
-		!gpb_may_have_ranges(index, columns))
+	if (!gpb_index_is_usable(index) || !gpb_may_have_ranges(index, columns))
 		return false;
 	GPB_COUNT_MATCH();
 	memset(match, 0, sizeof(*match));

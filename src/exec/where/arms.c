@@ -1,44 +1,45 @@
 /*-------------------------------------------------------------------------
  *
- * column_arms.c
- *	  ORs and row comparisons as ranges of an index with several key columns.
+ * arms.c
+ *	  ORs and row comparisons each of whose arms makes ranges of an index's key.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
-#include "access/stratnum.h"
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
-#include "utils/lsyscache.h"
 
 #include "exec/compile/program_build.h"
 #include "exec/shell/expressions.h"
-#include "exec/where/column_arms.h"
-#include "exec/where/column_conditions.h"
+#include "exec/where/arms.h"
+#include "exec/where/condition_match.h"
 
 /* The most arms that clauses are combined to, since each is evaluated by itself */
-#define GPB_MAX_COLUMN_ARMS		64
+#define GPB_MAX_ARMS	64
 
 /* ---- arms ---- */
 
-/* The arms of a clause, each a List of clauses; NIL if it is neither an OR nor a row comparison */
+/*
+ * The arms of a clause, each a List of clauses; NIL if it is neither an OR nor a row comparison.
+ * Row comparisons have arms for indexes of several key columns alone.
+ */
 static List *
-clause_arms(Expr *clause)
+clause_arms(const IndexOptInfo *index, Expr *clause)
 {
+	bool		rows = index->nkeycolumns > 1;
 	List	   *arms = NIL;
 	ListCell   *lc;
 
-	if (IsA(clause, RowCompareExpr))
+	if (rows && IsA(clause, RowCompareExpr))
 		return gpb_row_comparison_arms((RowCompareExpr *) clause);
 	if (!is_orclause(clause))
 		return NIL;
 	foreach(lc, ((BoolExpr *) clause)->args)
 	{
-		List	   *part = IsA(lfirst(lc), RowCompareExpr) ?
+		List	   *part = rows && IsA(lfirst(lc), RowCompareExpr) ?
 			gpb_row_comparison_arms(lfirst_node(RowCompareExpr, lc)) :
 			list_make1(make_ands_implicit(lfirst(lc)));
 
@@ -59,11 +60,10 @@ arm_conditions(PlannerInfo *root, IndexOptInfo *index, List *arm, List *computed
 {
 	List	   *conditions = NIL;
 	List	   *left = list_copy(arm);
-	int			c;
 
-	for (c = 0; c < index->nkeycolumns; c++)
+	for (int c = 0; c < index->nkeycolumns; c++)
 	{
-		bool		points = gpb_column_is_fixed(root, index, c, split->ranges);
+		bool		points = false;
 		ListCell   *lc;
 
 		foreach(lc, left)
@@ -79,7 +79,8 @@ arm_conditions(PlannerInfo *root, IndexOptInfo *index, List *arm, List *computed
 			left = foreach_delete_current(left, lc);
 			points |= point;
 		}
-		if (!points)
+		if (c + 1 < index->nkeycolumns && !points &&
+			!gpb_column_is_fixed(root, index, c, split->ranges))
 			break;
 	}
 	*exact &= left == NIL;
@@ -95,7 +96,7 @@ match_arms(PlannerInfo *root, IndexOptInfo *index, Expr *clause, List *computed,
 	ListCell   *lc;
 
 	*exact = true;
-	foreach(lc, clause_arms(clause))
+	foreach(lc, clause_arms(index, clause))
 	{
 		List	   *conditions = arm_conditions(root, index, lfirst_node(List, lc), computed,
 												split, exact);
@@ -125,11 +126,25 @@ combine_arms(List *arms, List *others)
 	return combined;
 }
 
-void
-gpb_take_column_arms(PlannerInfo *root, IndexOptInfo *index, List *computed, GpbRangeSplit *split)
+/*
+ * May the arms of one more clause be combined with those there are?  Where a key has one column
+ * nothing is combined, so arms may be any number.
+ */
+static bool
+arms_fit(const IndexOptInfo *index, List *arms, const GpbRangeSplit *split)
 {
+	return index->nkeycolumns == 1 ||
+		list_length(arms) * Max(list_length(split->arms), 1) <= GPB_MAX_ARMS;
+}
+
+void
+gpb_take_arms(PlannerInfo *root, IndexOptInfo *index, List *computed, GpbRangeSplit *split)
+{
+	bool		alone = index->nkeycolumns == 1;
 	ListCell   *lc;
 
+	if (alone && split->arrays != NIL)
+		return;
 	foreach(lc, split->others)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
@@ -139,13 +154,73 @@ gpb_take_column_arms(PlannerInfo *root, IndexOptInfo *index, List *computed, Gpb
 		if (rinfo->pseudoconstant || !restriction_is_securely_promotable(rinfo, index->rel))
 			continue;
 		arms = match_arms(root, index, rinfo->clause, computed, split, &exact);
-		if (arms == NIL ||
-			list_length(arms) * Max(list_length(split->arms), 1) > GPB_MAX_COLUMN_ARMS)
+		if (arms == NIL || !arms_fit(index, arms, split))
 			continue;
 		split->arms = combine_arms(split->arms, arms);
-		if (!exact)
-			continue;
-		split->arms_clauses = lappend(split->arms_clauses, rinfo);
-		split->others = foreach_delete_current(split->others, lc);
+		if (exact)
+		{
+			split->arms_clauses = lappend(split->arms_clauses, rinfo);
+			split->others = foreach_delete_current(split->others, lc);
+		}
+		if (alone)
+			break;
 	}
+}
+
+/* ---- what arms say ---- */
+
+/* May evaluating the value of a condition on the key raise an error? */
+static bool
+value_may_fail(Expr *condition)
+{
+	Node	   *value;
+
+	if (!IsA(condition, OpExpr))
+		return false;
+	value = lsecond(((OpExpr *) condition)->args);
+	return gpb_may_fail(value) && !gpb_is_of_moments(value);
+}
+
+bool
+gpb_arms_may_fail(List *arms)
+{
+	ListCell   *lc;
+
+	foreach(lc, arms)
+	{
+		ListCell   *condition;
+
+		foreach(condition, lfirst_node(List, lc))
+		{
+			if (value_may_fail(lfirst(condition)))
+				return true;
+		}
+	}
+	return false;
+}
+
+Selectivity
+gpb_arms_selectivity(PlannerInfo *root, IndexOptInfo *index, List *arms)
+{
+	Selectivity all = 0.0;
+	ListCell   *lc;
+
+	foreach(lc, arms)
+		all += clauselist_selectivity(root, lfirst_node(List, lc), index->rel->relid, JOIN_INNER,
+									  NULL);
+	return Min(all, 1.0);
+}
+
+List *
+gpb_index_conditions(List *conditions, List *arrays, List *arms)
+{
+	List	   *all = list_concat_copy(conditions, arrays);
+	List	   *joined = NIL;
+	ListCell   *lc;
+
+	foreach(lc, arms)
+		joined = lappend(joined, make_ands_explicit(lfirst_node(List, lc)));
+	if (joined != NIL)
+		all = lappend(all, list_length(joined) == 1 ? linitial(joined) : make_orclause(joined));
+	return all;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * aggregate_regroup.c
- *	  The groups of a grouping set, made of the groups of a program.
+ * merge_groups.c
+ *	  The groups of a grouping set, or of several targets, made of the groups of a program.
  *
  * They are found by hashing once more, in a table like that of a program's groups.
  *
@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "exec/aggregate/aggregate_regroup.h"
+#include "exec/answer/merge_groups.h"
 
 /* Groups that are looked up together */
 #define GPB_REGROUPED_TOGETHER	64
@@ -84,6 +84,7 @@ typedef struct GpbRegrouped
 {
 	int			n;
 	const GpbGroup *group[GPB_REGROUPED_TOGETHER];
+	uint32		numbers[GPB_REGROUPED_TOGETHER];
 	int64		words[GPB_MAX_GROUP_SLOTS][GPB_REGROUPED_TOGETHER];
 	uint8		nulls[GPB_MAX_GROUP_SLOTS][GPB_REGROUPED_TOGETHER];
 } GpbRegrouped;
@@ -103,6 +104,7 @@ take_groups(const GpbGroupList *from, int nslots, uint32 kept, uint32 floats, ui
 		if (group == NULL)
 			break;
 		some->group[some->n] = group;
+		some->numbers[some->n] = group->number;
 		for (i = 0; i < nslots; i++)
 		{
 			bool		is_kept = (kept >> i & 1) != 0;
@@ -130,7 +132,8 @@ merge_groups(GpbGroupTable *table, const GpbRegrouped *some, int64 **into)
 		words[i] = some->words[i];
 		nulls[i] = some->nulls[i];
 	}
-	if (!gpb_groups_find(table, some->n, words, nulls, NULL, into))
+	if (!gpb_groups_find(table, some->n, words, nulls,
+						 table->program->by_range ? some->numbers : NULL, into))
 		elog(ERROR, "groups do not fit into memory");
 	for (i = 0; i < some->n; i++)
 		gpb_answer_merge(table->format, into[i], some->group[i]->words + nslots);
@@ -156,10 +159,10 @@ restore_floats(const GpbGroupList *from, int nslots, uint32 floats, int64 **into
 }
 
 void
-gpb_regroup(GpbRangeTotals *totals, const GpbProgram *program, uint32 kept, uint32 floats,
-			GpbGroupList *list)
+gpb_merge_groups(GpbAsk *ask, const GpbProgram *program, uint32 kept, uint32 floats,
+				 GpbGroupList *list)
 {
-	GpbGroupList from = {totals, NULL};
+	GpbGroupList from = {ask, NULL};
 	int			nslots = program->ngroups;
 	int64	  **into;
 	GpbRegrouped *some;
@@ -169,10 +172,11 @@ gpb_regroup(GpbRangeTotals *totals, const GpbProgram *program, uint32 kept, uint
 
 	*list = from;
 	floats &= kept;
-	if (totals == NULL ||
-		(kept == ((uint32) 1 << nslots) - 1 && !any_has_equals(list, nslots, floats)))
+	if (ask == NULL ||
+		(gpb_ask_targets(ask) == 1 && kept == ((uint32) 1 << nslots) - 1 &&
+		 !any_has_equals(list, nslots, floats)))
 		return;
-	list->table = make_table(program, gpb_range_totals_format(totals));
+	list->table = make_table(program, gpb_ask_format(ask));
 	/* where each group went is needed again only if floats are restored */
 	if (floats != 0)
 		room += gpb_group_list_count(&from);
@@ -200,7 +204,7 @@ gpb_group_list_count(const GpbGroupList *list)
 {
 	if (list->table != NULL)
 		return list->table->n;
-	return list->totals == NULL ? 0 : gpb_batch_group_count(gpb_range_totals_batch(list->totals));
+	return list->ask == NULL ? 0 : gpb_ask_group_count(list->ask);
 }
 
 uint64
@@ -208,15 +212,14 @@ gpb_group_list_adjacent(const GpbGroupList *list, uint64 at, const char **first)
 {
 	if (list->table != NULL)
 		return gpb_groups_adjacent(list->table, at, first);
-	return list->totals == NULL ? 0 :
-		gpb_batch_adjacent_groups(gpb_range_totals_batch(list->totals), at, first);
+	return list->ask == NULL ? 0 : gpb_ask_adjacent_groups(list->ask, at, first);
 }
 
 const GpbGroup *
 gpb_group_list_next(const GpbGroupList *list, uint64 *at)
 {
 	if (list->table == NULL)
-		return list->totals == NULL ? NULL : gpb_range_totals_next_group(list->totals, at);
+		return list->ask == NULL ? NULL : gpb_ask_next_group(list->ask, at);
 	if (*at >= list->table->n)
 		return NULL;
 	return gpb_groups_at(list->table, (uint32) (*at)++);

@@ -1,40 +1,42 @@
 /*-------------------------------------------------------------------------
  *
- * aggregate_regroup.h
- *	  The groups of a grouping set, made of the groups of a program.
+ * merge_groups.h
+ *	  The groups of a grouping set, or of several targets, made of the groups of a program.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_AGGREGATE_REGROUP_H
-#define GPB_AGGREGATE_REGROUP_H
+#ifndef GPB_MERGE_GROUPS_H
+#define GPB_MERGE_GROUPS_H
 
 #include "postgres.h"
 
-#include "exec/answer/range_totals.h"
+#include "exec/answer/ask.h"
 #include "program/group_table.h"
 
 /* Groups to be taken one after the other; all zeros if there are none */
 typedef struct GpbGroupList
 {
-	GpbRangeTotals *totals;		/* whose last run has the groups, unless there is a table */
+	GpbAsk	   *ask;			/* whose last question has the groups, unless there is a table */
 	GpbGroupTable *table;
 } GpbGroupList;
 
 /*
- * Merge the groups of the last run of totals, a run of this program, that agree in the group slots
- * "kept".  There are none if totals is NULL.  Bit i of kept and of "floats", the slots of float8,
+ * Merge the groups of an ask's last question, by this program, that agree in the group slots
+ * "kept".  There are none if ask is NULL.  Bit i of kept and of "floats", the slots of float8,
  * stands for slot i.  Floats agree if they are equal for PostgreSQL: 0 and -0, all NaNs; the group
- * has the value of one of them.  Other slots than those kept are 0, and not NULL.
+ * has the value of one of them.  Other slots than those kept are 0, and not NULL.  Of several
+ * targets words must mean the same: codes of a dictionary are one target's, so who asks several has
+ * made one numbering of them before.
  *
- * Program and run must stay as long as the list, whose memory is of the current context.
+ * Program and answers must stay as long as the list, whose memory is of the current context.
  */
-extern void gpb_regroup(GpbRangeTotals *totals, const GpbProgram *program, uint32 kept,
-						uint32 floats, GpbGroupList *list);
+extern void gpb_merge_groups(GpbAsk *ask, const GpbProgram *program, uint32 kept,
+							 uint32 floats, GpbGroupList *list);
 
 /* The number of groups */
 extern uint64 gpb_group_list_count(const GpbGroupList *list);
 
-/* As gpb_batch_adjacent_groups(), of the list */
+/* As gpb_ask_adjacent_groups(), of the list */
 extern uint64 gpb_group_list_adjacent(const GpbGroupList *list, uint64 at, const char **first);
 
 /* The next group; *at is 0 at first.  NULL after the last one. */
@@ -47,4 +49,4 @@ gpb_group_identity(uint32 floats, int slot, int64 word)
 	return (floats >> slot & 1) != 0 ? gpb_float_order(word) : word;
 }
 
-#endif							/* GPB_AGGREGATE_REGROUP_H */
+#endif							/* GPB_MERGE_GROUPS_H */

@@ -1,23 +1,27 @@
 /*-------------------------------------------------------------------------
  *
- * key_arms.h
- *	  An OR each of whose arms has a range of the key.
+ * arms.h
+ *	  ORs and row comparisons each of whose arms makes ranges of an index's key.
  *
  *-------------------------------------------------------------------------
  */
-#ifndef GPB_KEY_ARMS_H
-#define GPB_KEY_ARMS_H
+#ifndef GPB_ARMS_H
+#define GPB_ARMS_H
 
 #include "postgres.h"
 #include "nodes/pathnodes.h"
+#include "nodes/primnodes.h"
+
+#include "exec/where/range_split.h"
 
 /*
- * Is the clause an OR of which every arm has conditions on the index's key?  Returns a List of
- * these for each arm; *exact says whether the arms have nothing else.  NIL if it is no such OR.
- * What equals one of "computed" is taken for no condition, nor is what has a subquery's value.
+ * Of what gpb_split_restrictions() leaves take those ORs and row comparisons of which every arm,
+ * together with the conditions that are taken, makes ranges.  Of several the arms are combined; an
+ * index of one key column takes the first OR alone, and none beside arrays.  What equals one of
+ * "computed" is taken for no condition, nor is what has a subquery's value.
  */
-extern List *gpb_match_arms(PlannerInfo *root, Expr *clause, IndexOptInfo *index, List *computed,
-							bool *exact);
+extern void gpb_take_arms(PlannerInfo *root, IndexOptInfo *index, List *computed,
+						  GpbRangeSplit *split);
 
 /*
  * May evaluating the arms' values raise an error that core might not come to?  Core evaluates no
@@ -32,4 +36,4 @@ extern Selectivity gpb_arms_selectivity(PlannerInfo *root, IndexOptInfo *index, 
 /* A plan's conditions on the key as a List of clauses, the arms put together again: for EXPLAIN */
 extern List *gpb_index_conditions(List *conditions, List *arrays, List *arms);
 
-#endif							/* GPB_KEY_ARMS_H */
+#endif							/* GPB_ARMS_H */

@@ -21,16 +21,16 @@
 #define GPB_MAX_PIECES		6
 
 /*
- * An integer of n words, of which the lowest is first, as numeric; it has a sign, in two's
- * complement, if "is_signed".  The digits come from long division by ten, of pieces of 32 bits.
+ * An integer of n words in two's complement, of which the lowest is first, as numeric.  The digits
+ * come from long division by ten, of pieces of 32 bits.
  */
 static Numeric
-words_numeric(const int64 *word, int n, bool is_signed)
+words_numeric(const int64 *word, int n)
 {
 	uint32		piece[GPB_MAX_PIECES];	/* the highest first */
 	char		digits[GPB_MAX_PIECES * 10 + 2];
 	char	   *p = digits + sizeof(digits);
-	bool		negative = is_signed && word[n - 1] < 0;
+	bool		negative = word[n - 1] < 0;
 	uint64		carry = negative;
 	bool		more;
 
@@ -70,16 +70,19 @@ gpb_int128_numeric(uint64 low, int64 high)
 {
 	if (high == (int64) low >> 63)
 		return int64_to_numeric((int64) low);
-	return words_numeric((int64[]) {(int64) low, high}, 2, true);
+	return words_numeric((int64[]) {(int64) low, high}, 2);
 }
 
-/* A sum of squares, of three words of which the lowest is first, as numeric */
+/*
+ * A sum of squares, of three words of which the lowest is first, as numeric.  Each is below 2^127,
+ * so the sum of as many as can be is below 2^191.
+ */
 static Numeric
 squares_numeric(const int64 *squares)
 {
 	if (squares[2] == 0 && squares[1] >= 0)
 		return gpb_int128_numeric((uint64) squares[0], squares[1]);
-	return words_numeric(squares, 3, false);
+	return words_numeric(squares, 3);
 }
 
 /* A lower half is 2^63 less than the low word of its number, which has no sign. */
@@ -102,7 +105,7 @@ gpb_halves_numeric(const int64 *upper, const int64 *lower, int64 count, int scal
 	if (word[2] == word[1] >> 63 && number > -GPB_WIDE_NUMERIC_BEYOND &&
 		number < GPB_WIDE_NUMERIC_BEYOND)
 		return DatumGetNumeric(gpb_wide_numeric_datum(number, scale));
-	result = NumericGetDatum(words_numeric(word, 3, true));
+	result = NumericGetDatum(words_numeric(word, 3));
 	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, result, gpb_numeric_datum(1, scale)));
 }
 

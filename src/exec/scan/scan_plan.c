@@ -70,7 +70,8 @@ gpb_scan_plan_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *matc
 
 /* Offer the path of one index, for the rows that are wished for; it costs "least" at least. */
 static void
-add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanWish wish, Cost least)
+add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanWish wish,
+			   Cost least)
 {
 	GpbScanMatch match;
 
@@ -258,7 +259,8 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 			continue;
 		columns = all;
 		columns_of_index(root, index, &columns);
-		if (columns.restricted != NULL && !gpb_scan_is_beaten_at_once(root, index, &columns, &least))
+		if (columns.restricted != NULL &&
+			!gpb_scan_is_beaten_at_once(root, index, &columns, &least))
 			add_index_path(root, rel, index, (GpbScanWish) {0}, least);
 		if (wants_first && may_list_first(index, &columns) &&
 			!gpb_scan_first_is_beaten_at_once(root, index, &columns, &least))

@@ -199,9 +199,11 @@ function_apply(GpbCondition *condition, Relation index, Datum value, GpbColumnSe
 	if (interval.least > interval.greatest)
 		return false;
 	gpb_column_narrow(sets, condition->column, &condition->comparison,
-					  BTGreaterEqualStrategyNumber, gpb_word_datum(gpb_sql_type(type), interval.least));
+					  BTGreaterEqualStrategyNumber,
+					  gpb_word_datum(gpb_sql_type(type), interval.least));
 	gpb_column_narrow(sets, condition->column, &condition->comparison,
-					  BTLessEqualStrategyNumber, gpb_word_datum(gpb_sql_type(type), interval.greatest));
+					  BTLessEqualStrategyNumber,
+					  gpb_word_datum(gpb_sql_type(type), interval.greatest));
 	return true;
 }
 

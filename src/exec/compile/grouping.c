@@ -42,6 +42,15 @@ check_query(PlannerInfo *root, UpperRelationKind stage)
 	return NULL;
 }
 
+bool
+gpb_query_is_one_row(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+
+	return parse->hasAggs && parse->groupClause == NIL && parse->groupingSets == NIL &&
+		check_query(root, UPPERREL_GROUP_AGG) == NULL;
+}
+
 const char *
 gpb_match_group_clauses(PlannerInfo *root, RelOptInfo *rel, List *clauses, List **groups)
 {

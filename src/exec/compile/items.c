@@ -22,26 +22,7 @@
 #include "exec/compile/program_words.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
-#include "exec/shell/plan_rules.h"
 #include "program/program.h"
-
-/* ---- which queries ---- */
-
-bool
-gpb_query_is_one_row(PlannerInfo *root)
-{
-	Query	   *parse = root->parse;
-
-	return parse->commandType == CMD_SELECT && parse->hasAggs &&
-		parse->groupClause == NIL && parse->groupingSets == NIL &&
-		!parse->hasWindowFuncs && !parse->hasTargetSRFs && gpb_query_allows_nodes(root);
-}
-
-bool
-gpb_query_is_plain(PlannerInfo *root)
-{
-	return root->parse->havingQual == NULL && gpb_query_is_one_row(root);
-}
 
 /* ---- which aggregates ---- */
 

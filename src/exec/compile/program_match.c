@@ -89,9 +89,13 @@ check_filter(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo)
 	return NULL;
 }
 
-const char *
-gpb_match_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
-				  List *restrictions, List **filters)
+/*
+ * Add the restrictions, RestrictInfos, to the program's filters in the order in which core would
+ * test them.  *filters has them in this order, as bare clauses.
+ */
+static const char *
+match_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
+			  List *restrictions, List **filters)
 {
 	ListCell   *lc;
 
@@ -156,8 +160,12 @@ gpb_match_groups(GpbProgramBuilder *builder, List *groups, bool merges_floats,
 	return NULL;
 }
 
-const char *
-gpb_match_items(GpbProgramBuilder *builder, List *aggrefs, GpbAggregateItem **items)
+/*
+ * Add the Aggrefs to the program.  *items has an item for each, palloc'd; gpb_builder_end() may
+ * change them.
+ */
+static const char *
+match_items(GpbProgramBuilder *builder, List *aggrefs, GpbAggregateItem **items)
 {
 	ListCell   *lc;
 
@@ -208,8 +216,9 @@ reads_codes(const GpbProgramBuilder *builder, const GpbProgram *program)
 	return false;
 }
 
-bool
-gpb_program_is_uncertain(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
+/* May the program have no answer for another reason than values that are elsewhere? */
+static bool
+is_uncertain(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 {
 	return plan->program.ngroups > 0 || gpb_builder_can_fault(builder) ||
 		gpb_may_fail((Node *) plan->constants) || tables_may_be_long(plan);
@@ -218,7 +227,7 @@ gpb_program_is_uncertain(const GpbProgramBuilder *builder, const GpbProgramPlan 
 bool
 gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 {
-	return gpb_program_is_uncertain(builder, plan) || reads_codes(builder, &plan->program);
+	return is_uncertain(builder, plan) || reads_codes(builder, &plan->program);
 }
 
 /* ---- a query's parts ---- */
@@ -242,13 +251,12 @@ gpb_match_entries(PlannerInfo *root, IndexOptInfo *index, const GpbEntriesQuery 
 	if (refusal != NULL)
 		return refusal;
 	match->builder = gpb_builder_begin(root, index);
-	refusal = gpb_match_filters(root, index->rel, match->builder, query->filters,
-								&match->filters);
+	refusal = match_filters(root, index->rel, match->builder, query->filters, &match->filters);
 	if (refusal == NULL)
 		refusal = gpb_match_groups(match->builder, query->groups, query->merges_floats,
 								   &match->group_types);
 	if (refusal == NULL)
-		refusal = gpb_match_items(match->builder, query->aggrefs, &match->items);
+		refusal = match_items(match->builder, query->aggrefs, &match->items);
 	return refusal;
 }
 
@@ -259,8 +267,8 @@ gpb_match_entries_end(GpbEntriesMatch *match)
 
 	if (builder == NULL)
 		return;
-	match->program = *gpb_builder_end(match->builder);
-	match->has_program = !gpb_program_is_plain(&match->program.program);
-	match->is_uncertain = gpb_program_is_uncertain(builder, &match->program);
-	match->may_give_up = match->is_uncertain || reads_codes(builder, &match->program.program);
+	match->program = gpb_builder_end(match->builder);
+	match->has_program = !gpb_program_is_plain(&match->program->program);
+	match->is_uncertain = is_uncertain(builder, match->program);
+	match->may_give_up = match->is_uncertain || reads_codes(builder, &match->program->program);
 }

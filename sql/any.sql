@@ -3,8 +3,6 @@
 -- key = ANY (array): under aggregates as one batch, and in the index scan itself.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 

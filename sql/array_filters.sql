@@ -4,8 +4,6 @@
 -- that are known, parameters, subqueries; NULLs; more elements than a program has room for.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_scan = on;

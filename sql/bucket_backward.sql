@@ -3,8 +3,6 @@
 -- Buckets in the reverse order of an index: the plans, the answers, and how little a LIMIT reads.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';

@@ -3,8 +3,6 @@
 -- GpubtreeBucketAggregate with programs: filters, FILTER, expressions, further groups, and the
 -- ordinary plan as a child.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 CREATE SCHEMA buckets_programs;

@@ -3,8 +3,6 @@
 -- Programs that add months, days and times to dates and timestamps: ends of months, leap years,
 -- the ends of the range, zones whose offset changes.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;

@@ -1,8 +1,6 @@
 \set ECHO none
 -- Conditions on values of a dictionary that many values satisfy, and many fail.
 
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE hosts (k integer, host text, shop char(6), raw bytea, v integer);
 INSERT INTO hosts SELECT i, NULLIF('host ' || i * 7919 % 5000, 'host 77'), 's' || i % 700,
 	decode(md5((i % 900)::text), 'hex'), i % 100

@@ -1,8 +1,6 @@
 \set ECHO none
 -- Values of variable width in INCLUDE: text, character varying, character, bytea.
 
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE names (k integer, name text, code varchar(12), fixed char(6), raw bytea, v integer);
 INSERT INTO names
 SELECT i, CASE WHEN i % 11 > 0 THEN 'name ' || i % 300 END, chr(97 + i % 26), 'c' || i % 9,

@@ -3,8 +3,6 @@
 -- Aggregates that depend on how often each value occurs, in GpubtreeAggregate: DISTINCT, percentiles,
 -- mode()
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA distinct_values;
 SET search_path = distinct_values, public;

@@ -2,8 +2,6 @@
 --
 -- What is refused, and in which words
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE t (k int4, a int2, b int8, n numeric, x text, i interval, arr int4[],
 	tz interval, u uuid);
 CREATE DOMAIN small AS int4 CHECK (VALUE < 100);

@@ -3,8 +3,6 @@
 -- Filters, expressions and groups that an index answers: each value, digit for digit, as core has
 -- it, and what is left to core.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA expressions;
 SET search_path = expressions, public;

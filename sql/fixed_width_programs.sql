@@ -3,8 +3,6 @@
 -- Programs and aggregates over INCLUDE columns of boolean, real, time, money, oid, "char", xid8,
 -- pg_lsn and enum types: as core answers, where ours can
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA fixed_width;
 SET search_path = fixed_width, public;

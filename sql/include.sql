@@ -2,8 +2,6 @@
 --
 -- INCLUDE columns: every type, NULLs, what is refused
 --
-\pset format unaligned
-\pset tuples_only on
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 SET extra_float_digits = 1;

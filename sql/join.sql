@@ -3,8 +3,6 @@
 -- Batched joins: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 

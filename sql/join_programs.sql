@@ -3,8 +3,6 @@
 -- Programs in joins: conditions on the inner table's other columns, FILTER, expressions.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 

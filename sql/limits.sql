@@ -2,8 +2,6 @@
 --
 -- Where no node of ours is used, as the manual says.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET max_parallel_workers_per_gather = 0;

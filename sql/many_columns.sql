@@ -4,8 +4,6 @@
 -- ranges.  All values are multiples of a quarter, so that core's sums are exact too and comparison is of bits.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET extra_float_digits = 3;

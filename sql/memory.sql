@@ -3,8 +3,6 @@
 -- work_mem times hash_mem_multiplier is what a node may take, not what it takes: memory grows with what there is to keep.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 

@@ -3,8 +3,6 @@
 -- corr(), covar_pop() and covar_samp(), and the aggregates regr_*: of pairs of float8 whose values
 -- and products an index sums up exactly.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA moments;
 SET search_path = moments, public;

@@ -1,7 +1,5 @@
 \set ECHO none
 -- Exact sums of float8 in groups: narrow ones, and wide ones where a value asks for these.
-\pset format unaligned
-\pset tuples_only on
 \set VERBOSITY terse
 SET max_parallel_workers_per_gather = 0;
 SET jit = off;

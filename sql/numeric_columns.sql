@@ -2,8 +2,6 @@
 --
 -- Columns of type numeric(p, s), as key and as INCLUDE column, against core's B-tree
 --
-\pset format unaligned
-\pset tuples_only on
 SET timezone = 'UTC';
 SET enable_bitmapscan = off;
 

@@ -4,8 +4,6 @@
 --
 
 -- amvalidate of every class
-\pset format unaligned
-\pset tuples_only on
 \set ECHO all
 SELECT opcname, amvalidate(c.oid) AS valid, opcdefault
 FROM pg_opclass c

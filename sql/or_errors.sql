@@ -2,8 +2,6 @@
 --
 -- What an OR's arms raise: no query fails for a value that PostgreSQL's own plan does not come to
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;

@@ -3,8 +3,6 @@
 -- percentile_disc of many fractions: the entries are read a few times, however many fractions there are.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 

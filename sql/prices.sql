@@ -3,8 +3,6 @@
 -- Which plan is chosen by its price, where the choice is clear: over rows that VACUUM has not seen, each of which a node must
 -- visit in the table, and after VACUUM.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 

@@ -3,8 +3,6 @@
 -- GpubtreeAggregate with programs: filters, expressions, FILTER, groups, HAVING, several ranges of
 -- the key, and the ordinary plan as a child
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA programs;
 SET search_path = programs, public;

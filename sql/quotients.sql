@@ -3,8 +3,6 @@
 -- Sums and averages of integers that are divided by a constant numeric: the same value, with the
 -- same digits behind the point.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;

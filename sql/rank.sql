@@ -2,8 +2,6 @@
 --
 -- Ranks: ORDER BY with OFFSET starts at a key found by counting.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 -- The tables are small: ours is used wherever it can be.

@@ -2,8 +2,6 @@
 --
 -- GpubtreeScan: rows of ranges with filters, and the first rows in an order
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA rows;
 SET search_path = rows, public;

@@ -2,8 +2,6 @@
 --
 -- GpubtreeScan: rows as they are wanted: below LIMIT, by cursors, and in scans that begin anew
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA rows_parts;
 SET search_path = rows_parts, public;

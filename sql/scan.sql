@@ -4,8 +4,6 @@
 -- copy of the same table.
 --
 -- batched joins are for join.sql
-\pset format unaligned
-\pset tuples_only on
 SET gpubtree.enable_batchjoin = off;
 SET client_min_messages = warning;
 SET enable_seqscan = off;

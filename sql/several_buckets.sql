@@ -3,8 +3,6 @@
 -- Buckets of a key column below a prefix of others that have one value each.  Nothing printed here
 -- depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';

@@ -2,8 +2,6 @@
 --
 -- What users write for a range of the key: conditions on functions of it
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA spellings;
 SET search_path = spellings, public;

@@ -1,7 +1,5 @@
 \set ECHO none
 -- Scalar subqueries that aggregate a range for each row: the finished plan gets a node above the one that evaluates them
-\pset format unaligned
-\pset tuples_only on
 SET gpubtree.setup_cost = 100;
 SET gpubtree.batch_setup_cost = 20;
 SET max_parallel_workers_per_gather = 0;

@@ -1,8 +1,6 @@
 \set ECHO none
 -- min() and max() of texts in INCLUDE, whose codes have another order than they.
 
-\pset format unaligned
-\pset tuples_only on
 CREATE DOMAIN title AS text;
 CREATE TABLE sold (k integer, site smallint, product text, note varchar(20), shop char(5),
 	loose bpchar, named title, raw bytea, v integer);

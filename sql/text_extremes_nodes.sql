@@ -1,8 +1,6 @@
 \set ECHO none
 -- min() and max() of texts in INCLUDE by nodes whose programs put each code below its rank.
 
-\pset format unaligned
-\pset tuples_only on
 CREATE DOMAIN title AS text;
 CREATE TABLE sold (t timestamp, k integer, site smallint, product text, note varchar(20), shop char(5),
 	loose bpchar, named title, raw bytea, v integer);

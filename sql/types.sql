@@ -6,8 +6,6 @@
 -- compare(query) runs a query through the index and by a sequential scan, and returns
 -- the common answer, or both if they differ.
 --
-\pset format unaligned
-\pset tuples_only on
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 

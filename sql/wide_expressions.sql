@@ -3,8 +3,6 @@
 -- Expressions of numeric of 19 to 38 digits, which have 16 bytes, in programs: arithmetic,
 -- comparisons and variance, against a sequential scan
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), b numeric(38), d numeric(12, 3), g int, i int);
 -- NaN is in group 3 alone, and of n and d; group 5 has no values of n.  b is next to the limits of 128 bits.
 INSERT INTO wide SELECT

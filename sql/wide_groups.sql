@@ -3,8 +3,6 @@
 -- GROUP BY, DISTINCT, and aggregates that depend on values, of columns of 16 bytes: numeric of 19 to
 -- 38 digits and uuid, as key and as INCLUDE column, against a sequential scan
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE DOMAIN token AS uuid;
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), u uuid, d token, g int, i int, f float8);
 -- The upper halves of m, and the lower ones, occur with several others; u has values that differ in one half alone.

@@ -3,8 +3,6 @@
 -- numeric(p, s) of 19 to 38 digits, which take 16 bytes: as key and as INCLUDE column, against
 -- core's B-tree
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE b (id int, k numeric(38, 10), v numeric(38), w numeric(25, -5), x numeric(3, 30),
 	y numeric(19, 19), z numeric(12, 2));
 INSERT INTO b SELECT n, CASE WHEN n % 7 > 0 THEN (n - 400) * 123456789012345678901.0123456789 / 8 END,

@@ -3,8 +3,6 @@
 -- Filters on values of 16 bytes, uuid and numeric of 19 to 38 digits, in programs: as key and as
 -- INCLUDE column, against a sequential scan
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE wide (u uuid, n numeric(38, 10), w uuid, m numeric(30), i int);
 -- Values that differ in one half alone, and have its highest bit; NaN, the bounds, and NULLs
 INSERT INTO wide SELECT

@@ -3,8 +3,6 @@
 -- Aggregates of values of 16 bytes, numeric of 19 to 38 digits and uuid, in programs: as key and as
 -- INCLUDE column, against a sequential scan
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), b numeric(38), u uuid, g int, i int);
 -- NaN is in group 3 alone, and group 5 has no values.  b is so large that sums of it have more than 128 bits.
 INSERT INTO wide SELECT

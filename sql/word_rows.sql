@@ -1,8 +1,6 @@
 \set ECHO none
 -- Groups that become rows of the node without a scan tuple and a projection: each kind of column,
 -- and what takes the rows, beside core's answer.
-\pset format unaligned
-\pset tuples_only on
 SET datestyle = 'ISO';
 CREATE TABLE sold (k bigint, at timestamptz NOT NULL, v int, w int, big bigint, f float8,
 	n numeric(9,2), small smallint, d date);

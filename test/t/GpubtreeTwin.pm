@@ -11,14 +11,15 @@ use strict;
 use warnings;
 use PostgreSQL::Test::BackgroundPsql;
 use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
 use Test::More;
 our @ISA = ('PostgreSQL::Test::Cluster');
 
-# of sessions whose messages are compared
-my $explains = '-c auto_explain.log_min_duration=0';
+# Options of sessions: statistics are of whole tables, not of samples.
+my $options = join(' ', map { "-c $_" } 'session_preload_libraries=auto_explain,gpubtree_test', 'default_statistics_target=1000',
+	map { "auto_explain.log_$_" } qw(min_duration=0 nested_statements=on verbose=on level=info));
 
 my %count;
-my %shown;
 
 sub new
 {
@@ -37,16 +38,6 @@ foreach my $name (qw(init append_conf start stop restart reload poll_query_until
 	*$name = sub {
 		my ($self, @arguments) = @_;
 
-		foreach my $node ($self->{twin}, $self)
-		{
-			$node->SUPER::append_conf('postgresql.conf', <<'CONF') if $name eq 'start';
-shared_preload_libraries = 'gpubtree, auto_explain'
-auto_explain.log_nested_statements = on
-auto_explain.log_verbose = on
-auto_explain.log_level = info
-default_statistics_target = 1000
-CONF
-		}
 		$method->($self->{twin}, @arguments);
 		return $method->($self, @arguments);
 	};
@@ -58,7 +49,7 @@ sub pgbench { return pass('no pgbench') }
 sub psql
 {
 	my ($self, $database, $sql, %options) = @_;
-	local $ENV{PGOPTIONS} = join(" ", $explains, $ENV{PGOPTIONS} // "");
+	local $ENV{PGOPTIONS} = join(' ', $options, $ENV{PGOPTIONS} // ());
 	my @verbose = (extra_params => [ '-v', 'VERBOSITY=verbose', @{ $options{extra_params} // [] } ]);
 	my (undef, $old, $old_said) = $self->{twin}->psql($database, $sql, on_error_stop => $options{on_error_stop} // 1, @verbose);
 	my $out = $options{stdout} // \my $own_out;
@@ -72,7 +63,7 @@ sub psql
 sub background_psql
 {
 	my ($self, @arguments) = @_;
-	local $ENV{PGOPTIONS} = join(" ", $explains, $ENV{PGOPTIONS} // "");
+	local $ENV{PGOPTIONS} = join(' ', $options, $ENV{PGOPTIONS} // ());
 	my ($session, $twin) = map { $_->PostgreSQL::Test::Cluster::background_psql(@arguments) } $self, $self->{twin};
 
 	$_->query('\set VERBOSITY verbose') foreach $session, $twin;
@@ -100,36 +91,37 @@ sub background_psql
 	*PostgreSQL::Test::BackgroundPsql::quit = sub { my ($self) = @_; $quit->($self->{twin}) if $self->{twin}; return $quit->($self) };
 }
 
-# The messages of a session, without what no two servers have in common
+# The messages of a session, without what no two servers have in common.  Catalogs are as large as what
+# was made before; and plpgsql evaluates simple expressions itself once they are known to be such.
 sub messages
 {
 	my ($text) = @_;
 
-	$text =~ s/^psql:<stdin>:\d+: //gm;
-	$text =~ s/^LOCATION:  .*\n?//gm;
-	$text =~ s/duration: [\d.]+ ms //g;
-	# Catalogs are as large as what was made before; and plpgsql evaluates simple expressions itself once
-	# they are known to be such.
+	$text =~ s/^psql:<stdin>:\d+: |^LOCATION:  .*\n?|duration: [\d.]+ ms //gm;
 	return grep { !/^INFO.* plan:\n(?:.*Scan.* on pg_catalog\.|.*\nResult  \(cost=0\.00)/s } split(/^(?=[A-Z]+:  [0-9A-Z]{5}: )/m, "$text\n");
 }
 
-sub without_costs { return $_[0] =~ s/ *\(cost=\S+ rows=\d+ width=\d+\)//gr }
+# How two texts differ: their errors, more than their costs, or their costs
+sub difference
+{
+	my ($old, $new) = @_;
 
-# Count what is compared: statements that end with a plan or an error, by the nodes of ours that they have
+	return 'errors' if join('', $old =~ /^ERROR.*/gm) ne join('', $new =~ /^ERROR.*/gm);
+	s/ *\(cost=\S+ rows=\d+ width=\d+\)//g foreach ($old, $new);
+	return $old eq $new ? 'costs' : 'rows or plans';
+}
+
+# Count statements that have ended, with a plan or an error, by the nodes of ours that they have.
 sub count_statements
 {
 	foreach my $message (@_)
 	{
-		if ($message =~ /^INFO.* plan:\n/)
-		{
-			my %nodes = map { $_ => 1 } $message =~ /(Gpubtree\w+(?=\))|Bitmap Index Scan|Index Only Scan|Index Scan)/g;
-			my @nodes = keys %nodes;
+		my %nodes = map { $_ => 1 } $message =~ /(Gpubtree\w+(?=\))|Bitmap Index Scan|Index Only Scan|Index Scan)/g;
+		my ($error) = $message =~ /^ERROR:  (?!25P02)(\w{5}):/;
 
-			$count{statements}++ if @nodes;
-			$count{'statements without'}++ unless @nodes;
-			$count{"with $_"}++ foreach @nodes;
-		}
-		$count{"errors $1"}++, $count{statements}++ if $message =~ /^ERROR:  (?!25P02)(\w{5}):/;
+		$nodes{"error $error"} = 1 if defined $error;
+		$count{%nodes ? 'statements' : 'statements without'}++ if $message =~ /^INFO.* plan:\n/ || defined $error;
+		$count{"with $_"}++ foreach keys %nodes;
 	}
 	return;
 }
@@ -140,44 +132,28 @@ sub compare
 	my ($sql, $old, $new, $old_said, $said) = @_;
 	my @old = messages($old_said);
 	my @new = messages($said);
-	my $rest = join('', grep { !/^INFO.* plan:\n/ } @new);
-	my $kind;
+	my $rest = join('', grep { !/^INFO.* plan:\n/ } @new) =~ s/\n\z//r;
 
-	chomp $rest;
 	return $rest if "$old_said$said" =~ /statement timeout/ || $sql =~ /pg_locks|pg_stat|_pid\(\)|_lsn|clock_time|now\(\)|filenode/;
 	$count{asked}++;
 	count_statements(@new);
 	s/Time"?: \K[\d.]+|time=\K[\d.]+|[\d.]+(?= ms)//g foreach ($old, $new);
-	$kind = 'rows' if $old ne $new;
-	$kind = 'costs' if $kind && without_costs($old) eq without_costs($new);
-	if (($kind // 'costs') eq 'costs' && "@old" ne "@new")
-	{
-		my @differ = grep { ($old[$_] // '') ne ($new[$_] // '') } 0 .. ($#old > $#new ? $#old : $#new);
-		my @shown = grep { without_costs($old[$_] // '') ne without_costs($new[$_] // '') } @differ;
+	($old, $new) = (join("\n", $old, @old), join("\n", $new, @new));
+	return $rest if $old eq $new;
 
-		$kind = 'costs';
-		@differ = @shown if @shown;
-		$kind = (($old[ $shown[0] ] // '') . ($new[ $shown[0] ] // '')) =~ /^ERROR/m ? 'errors' : 'plans' if @shown;
-		($old, $new) = map { my $of = $_; join('', map { $of->[$_] // "(nothing)\n" } @differ[ 0 .. ($#differ > 2 ? 2 : $#differ) ]) } \@old, \@new;
-	}
-	return $rest unless $kind;
-
-	$count{"DIFFERENT $kind"}++;
-	return $rest if $shown{$kind}++ >= 20;
-	open(my $file, '>>', "$ENV{GPB_COMPARED}/$$.differences") or die;
-	print $file "======== $kind: $0, seed ", $ENV{GPB_SEED} // 1, "\n", substr($sql, 0, 6000), "\n-------- old\n", substr($old, 0, 6000),
-	  "\n-------- new\n", substr($new, 0, 6000), "\n";
-	close $file;
+	my $kind = difference($old, $new);
+	my $file = "$ENV{GPB_COMPARED}/$$";
+	return $rest if $count{"DIFFERENT $kind"}++ >= 20;
+	append_to_file("$file.old", $old);
+	append_to_file("$file.new", $new);
+	append_to_file("$file.differences", "======== $kind: $0, seed $ENV{GPB_SEED}\n$sql\n" . `diff -U4 $file.old $file.new`);
+	unlink("$file.old", "$file.new");
 	return $rest;
 }
 
 END
 {
-	if (%count && open(my $file, '>', "$ENV{GPB_COMPARED}/$$.counts"))
-	{
-		print $file map { "$count{$_}\t$_\n" } sort keys %count;
-		close $file;
-	}
+	append_to_file("$ENV{GPB_COMPARED}/$$.counts", join('', map { "$count{$_}\t$_\n" } sort keys %count)) if %count;
 }
 
 1;

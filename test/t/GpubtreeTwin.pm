@@ -101,14 +101,17 @@ sub messages
 	return grep { !/^INFO.* plan:\n(?:.*Scan.* on pg_catalog\.|.*\nResult  \(cost=0\.00)/s } split(/^(?=[A-Z]+:  [0-9A-Z]{5}: )/m, "$text\n");
 }
 
-# How two texts differ: their errors, more than their costs, or their costs
+# How two texts differ: their errors, more than their costs, or their costs; these, summed up in
+# another order, may be rounded in another way.
 sub difference
 {
 	my ($old, $new) = @_;
 
 	return 'errors' if join('', $old =~ /^ERROR.*/gm) ne join('', $new =~ /^ERROR.*/gm);
+	my @costs = map { [ /(?:cost=|\.\.)(\d+\.\d\d)/g ] } $old, $new;
 	s/ *\(cost=\S+ rows=\d+ width=\d+\)//g foreach ($old, $new);
-	return $old eq $new ? 'costs' : 'rows or plans';
+	return 'rows or plans' if $old ne $new;
+	return (grep { abs($costs[0][$_] - $costs[1][$_]) > 0.015 } 0 .. $#{ $costs[0] }) ? 'costs' : 'roundings';
 }
 
 # Count statements that have ended, with a plan or an error, by the nodes of ours that they have.

@@ -4,11 +4,9 @@
 -- Nothing printed here depends on the device.
 --
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 
 SET compare.node = 'GpubtreeAggregate';
 SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks Refreshed';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 \i :abs_srcdir/sql/common/counts.sql
 

@@ -5,7 +5,6 @@
 -- Nothing printed here depends on the device.
 --
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_scan = on;
 SET plan_cache_mode = force_generic_plan;
 SET enable_seqscan = off;

@@ -4,7 +4,6 @@
 -- compared with its table, entry by entry.
 --
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_aggregate = off;
 
 CREATE TABLE built AS

@@ -9,7 +9,6 @@ INSERT INTO hosts VALUES (20001, '', '', '', 1), (20002, 'hôst 1', 'ß', '\x00'
 CREATE INDEX hosts_k ON hosts USING gpubtree (k) INCLUDE (host, shop, raw, v);
 VACUUM ANALYZE hosts;
 SET enable_seqscan = off;
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/same_rows.sql
 
 SELECT condition, same_rows('SELECT count(*), sum(v), count(DISTINCT host) FROM hosts WHERE k > 7 AND '

@@ -153,7 +153,6 @@ BEGIN;
 INSERT INTO sold VALUES (1, 'product none', 'none', 'none', 1);
 ROLLBACK;
 SET enable_seqscan = off;
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/same_rows.sql
 \set ECHO all
 EXPLAIN (COSTS OFF)

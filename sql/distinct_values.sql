@@ -9,7 +9,6 @@ SET search_path = distinct_values, public;
 SET timezone = 'UTC';
 
 SET compare.node = 'GpubtreeAggregate';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 
 -- m: each value often, some equally often; e: NULL but for a few rows; o: one value

@@ -61,7 +61,6 @@ DROP TYPE mood;
 
 -- A materialized view without data is refused by our nodes as by core's.
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
 CREATE TABLE rows (k bigint NOT NULL, v integer);

@@ -5,7 +5,6 @@
 --
 SET client_min_messages = warning;
 
-SET max_parallel_workers_per_gather = 0;
 
 -- ours and theirs: the same rows, an index of each access method; ANALYZE reads all of them
 CREATE FUNCTION make(type text, value text, ordering text, how_many int = 20000) RETURNS void

@@ -4,7 +4,6 @@
 -- stands there.  Nothing printed here depends on the device.
 --
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
 -- The tables are small: ours is used wherever it can be.
 SET gpubtree.setup_cost = 0;

@@ -6,7 +6,6 @@
 SET client_min_messages = warning;
 CREATE SCHEMA expressions;
 SET search_path = expressions, public;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'Europe/Berlin';
 
 -- The tables are small: make the node free of its fixed price, and discourage every other way to
@@ -21,7 +20,6 @@ SET gpubtree.enable_rangeaggregate = off;
 SET gpubtree.enable_bucketaggregate = off;
 
 SET compare.node = 'GpubtreeAggregate';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/plan.sql
 
 -- The query's rows as text, in the order of the text, or its error.

@@ -12,7 +12,6 @@ ALTER TYPE mood ADD VALUE 'glum' BEFORE 'ok';
 CREATE DOMAIN share AS real;
 
 SET compare.node = 'Gpubtree';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/plan.sql
 -- The query's rows in one text, each value as its type sends it, so that no two differ unseen
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$

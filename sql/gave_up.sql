@@ -3,7 +3,6 @@
 -- EXPLAIN's line "Gave Up" of nodes that begin anew for each outer row: it is shown if any execution
 -- left its rows to another way, not only if the last one did.  (GpubtreeAggregate: moments.sql.)
 --
-SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_device = off;
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;

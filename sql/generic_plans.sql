@@ -4,7 +4,6 @@
 -- whichever node would read them, and a plan stays generic only where planning anew would find no other.
 --
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 -- no table here is worth a device, so plans are the same on all
 SET gpubtree.batch_setup_cost = 1000000;
 

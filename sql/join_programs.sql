@@ -4,7 +4,6 @@
 -- Nothing printed here depends on the device.
 --
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 
 CREATE TABLE jp_t (sensor integer, v integer, w bigint, f float8, d date, note text);
 INSERT INTO jp_t SELECT n % 101, CASE WHEN n % 7 <> 0 THEN n % 50 - 10 END, n * 1000::bigint, n / 8.0, date '2024-01-01' + n % 40, 'x'

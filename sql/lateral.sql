@@ -1,7 +1,6 @@
 \set ECHO none
 -- Aggregates over a range for each outer row: LATERAL and scalar subqueries
 SET gpubtree.setup_cost = 100;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
 SET datestyle = 'ISO';
 SET intervalstyle = 'postgres';

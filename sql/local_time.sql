@@ -4,7 +4,6 @@
 -- Nothing printed here depends on the device.
 --
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET datestyle = 'ISO, MDY';
 SET timezone = 'UTC';
 
@@ -18,7 +17,6 @@ CREATE INDEX visit_k ON visit USING gpubtree (k) INCLUDE (at, noted, day, v);
 CREATE INDEX visit_at ON visit USING gpubtree (at) INCLUDE (v);
 VACUUM ANALYZE visit;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/plan.sql
 \i :abs_srcdir/sql/common/compare_nodes.sql
 \set ECHO all

@@ -6,7 +6,6 @@
 SET client_min_messages = warning;
 CREATE SCHEMA moments;
 SET search_path = moments, public;
-SET max_parallel_workers_per_gather = 0;
 SET extra_float_digits = 0;
 
 -- The tables are small: make the nodes free of their fixed price, and discourage every other way to

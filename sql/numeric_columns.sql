@@ -32,7 +32,6 @@ SELECT gpubtree_check('g_k', true);
 VACUUM ANALYZE b;
 VACUUM ANALYZE g;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/same_tables.sql
 
 -- Conditions on the key: constants with more digits than the key, beyond its values, special ones

@@ -9,7 +9,6 @@ SET search_path = programs, public;
 SET timezone = 'UTC';
 
 SET compare.node = 'GpubtreeAggregate';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 ALTER FUNCTION compare SET gpubtree.enable_bucketaggregate = off;
 

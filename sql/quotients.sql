@@ -4,7 +4,6 @@
 -- same digits behind the point.  Nothing printed here depends on the device.
 --
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
@@ -19,7 +18,6 @@ INSERT INTO amount VALUES (4001, 300, NULL, NULL, NULL), (4002, 301, 0, NULL, 0)
 CREATE INDEX amount_k ON amount USING gpubtree (k) INCLUDE (g, s, i, b);
 VACUUM ANALYZE amount;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_nodes.sql
 \set ECHO all
 

@@ -4,7 +4,6 @@
 -- Nothing printed here depends on the device.
 --
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 -- groups come sorted here; join_programs.sql has them hashed
 SET enable_hashagg = off;
 SET timezone = 'UTC';
@@ -32,7 +31,6 @@ SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_merge
 SET compare.node = 'GpubtreeRangeAggregate';
 SET compare.order_by = ' ORDER BY q::text';
 SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks|Memory';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
 \i :abs_srcdir/sql/common/counts.sql
 ALTER FUNCTION plain_answer SET enable_hashjoin = on SET enable_nestloop = on;

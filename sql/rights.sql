@@ -24,7 +24,6 @@ BEGIN
 EXCEPTION WHEN insufficient_privilege THEN
 	RETURN SQLERRM;
 END $$;
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/node.sql
 CREATE TABLE queries (n serial, query text);
 INSERT INTO queries (query) VALUES

@@ -9,7 +9,6 @@ SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
 
 SET compare.node = 'GpubtreeScan';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 
 CREATE TABLE event (k bigint, s smallint, i integer, b bigint, f double precision, d date, t timestamp, u integer, x text);

@@ -14,7 +14,6 @@ SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 
 SET compare.node = 'GpubtreeScan';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/plan.sql
 
 -- What the node did for a query: "ours", and the numbers of these lines of EXPLAIN ANALYZE.

@@ -7,7 +7,6 @@
 SET gpubtree.enable_batchjoin = off;
 SET client_min_messages = warning;
 SET enable_seqscan = off;
-SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_aggregate = off;
 
 -- The rows of a query, in the order they come, on both tables; $T is the table.

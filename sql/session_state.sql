@@ -4,7 +4,6 @@
 -- it, and what the session has set stays as it is.  Nothing printed here depends on the device.
 --
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
 
 CREATE TABLE visit (at timestamptz, v integer);

@@ -4,7 +4,6 @@
 -- depends on the device.
 --
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 SET enable_seqscan = off;
@@ -22,7 +21,6 @@ UPDATE readings SET v = v + 1 WHERE v % 50 = 0;
 DELETE FROM readings WHERE v BETWEEN 20000 AND 22000;
 
 SET compare.node = 'GpubtreeBucketAggregate';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
 \set ECHO all
 

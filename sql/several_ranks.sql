@@ -4,7 +4,6 @@
 -- Nothing printed here depends on the device.
 --
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
 -- The tables are small: ours is used wherever it can be.
 SET gpubtree.setup_cost = 0;
@@ -25,7 +24,6 @@ UPDATE readings SET v = v + 1 WHERE v % 50 = 0;
 DELETE FROM readings WHERE v BETWEEN 12000 AND 13200;
 
 SET compare.node = 'Gpubtree(Rank|Percentile)';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
 \set ECHO all
 

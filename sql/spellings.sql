@@ -9,7 +9,6 @@ SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
 
 SET compare.node = 'Gpubtree';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 
 -- Keys of each type: a dense stretch, the changes of offsets in 2024, years before Christ, infinities

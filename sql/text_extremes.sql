@@ -19,7 +19,6 @@ INSERT INTO sold VALUES (20001, 1, '!', '!', '!', '!', '!', '', 1), (20002, 1, '
 DELETE FROM sold WHERE k > 20000;
 VACUUM ANALYZE sold;
 SET enable_seqscan = off;
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/same_rows.sql
 \set ECHO all
 

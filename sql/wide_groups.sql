@@ -22,7 +22,6 @@ CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, u, d, g, f);
 VACUUM ANALYZE wide;
 SET gpubtree.setup_cost = 0;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/wide_answer.sql
 -- what the rows of a query are, where they are not those of core's plan; -0 and 0 are one group, shown as either
 CREATE FUNCTION differs(rows text) RETURNS text LANGUAGE plpgsql AS $$

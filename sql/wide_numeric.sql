@@ -34,7 +34,6 @@ VACUUM ANALYZE g;
 SELECT key_width, row_width FROM gpubtree_metap('g_k');
 
 \set ECHO none
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/same_tables.sql
 
 CREATE TABLE conditions (c text, n serial);

@@ -20,7 +20,6 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (u, n, w, m);
 VACUUM ANALYZE wide;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/wide_answer.sql
 CREATE FUNCTION differs(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

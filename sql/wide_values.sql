@@ -21,7 +21,6 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, b, u, g);
 VACUUM ANALYZE wide;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/wide_answer.sql
 -- what the target list gives, of all rows and of each group, where it is not what core's plan gives
 CREATE FUNCTION differs(target text, condition text DEFAULT 'true') RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -14,7 +14,6 @@ CREATE INDEX sold_at ON sold USING gpubtree (at) INCLUDE (v, w, big, f);
 VACUUM ANALYZE sold;
 SET enable_seqscan = off;
 SET enable_indexonlyscan = off;
-SET max_parallel_workers_per_gather = 0;
 
 -- The rows of a query with our node and without: how many there are, and whether they are the same.
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Range aggregates: the answers, the plans, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- key = ANY (array): under aggregates as one batch, and in the index scan itself.
 -- Nothing printed here depends on the device.

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Filters "column = ANY (array)" and "<> ALL" on columns of an index that are not its key: arrays
 -- that are known, parameters, subqueries; NULLs; more elements than a program has room for.

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Buckets in the reverse order of an index: the plans, the answers, and how little a LIMIT reads.
 -- Nothing printed here depends on the device.

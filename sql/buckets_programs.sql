@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- GpubtreeBucketAggregate with programs: filters, FILTER, expressions, further groups, and the
 -- ordinary plan as a child.  Nothing printed here depends on the device.

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Building an index: contents, sizes, options, what is refused.  Every index built is
 -- compared with its table, entry by entry.

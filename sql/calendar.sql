@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Programs that add months, days and times to dates and timestamps: ends of months, leap years,
 -- the ends of the range, zones whose offset changes.  Nothing printed here depends on the device.

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- gpubtree_check on sound indexes of every shape, and on what is no gpubtree index.
 -- (What it finds in damaged ones: test/t/061_damaged_pages.pl.)

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Many versions of the same rows: updates that leave the key alone add entries, and those of
 -- versions that nobody sees any more make room before a leaf is split.

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Conditions on values of a dictionary that many values satisfy, and many fail.
 
 CREATE TABLE hosts (k integer, host text, shop char(6), raw bytea, v integer);

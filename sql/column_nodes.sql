@@ -1,4 +1,3 @@
-\set ECHO none
 -- Nodes that know indexes with several key columns: first and last rows of groups
 CREATE TABLE column_nodes (tenant int4, kind int2 NOT NULL, ts timestamp, v int4, s text);
 INSERT INTO column_nodes

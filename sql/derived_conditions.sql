@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Index conditions that PostgreSQL makes for built-in B-trees: of row comparisons and of booleans by
 -- themselves.  Statements that no node of ours answers get ordinary index scans with them.

@@ -1,6 +1,6 @@
-\set ECHO none
 -- Values of variable width in INCLUDE: text, character varying, character, bytea.
 
+SET max_parallel_workers_per_gather = 2;
 CREATE TABLE names (k integer, name text, code varchar(12), fixed char(6), raw bytea, v integer);
 INSERT INTO names
 SELECT i, CASE WHEN i % 11 > 0 THEN 'name ' || i % 300 END, chr(97 + i % 26), 'c' || i % 9,

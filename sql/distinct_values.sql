@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Aggregates that depend on how often each value occurs, in GpubtreeAggregate: DISTINCT, percentiles,
 -- mode()

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Changes of the table, and what becomes of the index: after each, the structure is sound,
 -- every row has its entry, and the index gives the rows a sequential scan gives

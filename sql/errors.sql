@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- What is refused, and in which words
 --

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Estimates of the number of rows, beside those over built-in B-trees: core reads the ends of an index
 -- where a condition falls beyond what ANALYZE saw.  Nothing printed here depends on the device.

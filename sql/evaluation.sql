@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- When expressions are evaluated: what a node evaluates before it has a row may stand in the target list as well, or be part of what
 -- stands there.  Nothing printed here depends on the device.

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Filters, expressions and groups that an index answers: each value, digit for digit, as core has
 -- it, and what is left to core.  Nothing printed here depends on the device.

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Types of at most 8 bytes that are no integers, dates or timestamps: as key, in each order, and as
 -- INCLUDE column, against core's B-tree

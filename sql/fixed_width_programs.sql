@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Programs and aggregates over INCLUDE columns of boolean, real, time, money, oid, "char", xid8,
 -- pg_lsn and enum types: as core answers, where ours can

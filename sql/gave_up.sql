@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- EXPLAIN's line "Gave Up" of nodes that begin anew for each outer row: it is shown if any execution
 -- left its rows to another way, not only if the last one did.  (GpubtreeAggregate: moments.sql.)

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Ranges whose bounds are not known when the query is planned: they do not stand in for a look-up by another column's index,
 -- whichever node would read them, and a plan stays generic only where planning anew would find no other.

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Grouping sets, DISTINCT of several expressions, and groups by float8 return what core's plans do.
 
 \set VERBOSITY terse

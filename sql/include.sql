@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- INCLUDE columns: every type, NULLs, what is refused
 --

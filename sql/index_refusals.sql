@@ -1,4 +1,3 @@
-\set ECHO none
 -- Indexes and constraints that PostgreSQL refuses since there is no operator class: why, and what to use.
 
 CREATE DOMAIN title AS text;

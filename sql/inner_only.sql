@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Mirrors of the inner nodes alone: a batch finds what a join does, for every type and order.  The same with
 -- every device; without one the CPU looks everything up.

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- A look inside an index: the metapage, pages, entries, the tree as rows and as pictures.
 -- (Damaged pages, dead entries, mirrors and standbys: test/t/112_inspect.pl.)

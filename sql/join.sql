@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Batched joins: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.

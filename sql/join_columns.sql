@@ -1,4 +1,3 @@
-\set ECHO none
 -- Batched joins over indexes with several key columns
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;

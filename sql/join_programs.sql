@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Programs in joins: conditions on the inner table's other columns, FILTER, expressions.
 -- Nothing printed here depends on the device.

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Aggregates over a range for each outer row: LATERAL and scalar subqueries
 SET gpubtree.setup_cost = 100;
 SET timezone = 'UTC';

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Where no node of ours is used, as the manual says.  Nothing printed here depends on the device.
 --

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Programs over timestamptz in time zones whose offset never changes, UTC above all, and in others.
 -- Nothing printed here depends on the device.

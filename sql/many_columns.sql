@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Aggregates over several columns at once, exact sums of double precision among them, in every node that aggregates
 -- ranges.  All values are multiples of a quarter, so that core's sums are exact too and comparison is of bits.

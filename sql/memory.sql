@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- work_mem times hash_mem_multiplier is what a node may take, not what it takes: memory grows with what there is to keep.
 -- Nothing printed here depends on the device.

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Mirrors: what the functions and views show, and who may call them. The same
 -- with every device: without one, there is no mirror, and that is no error.
 

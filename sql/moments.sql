@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- corr(), covar_pop() and covar_samp(), and the aggregates regr_*: of pairs of float8 whose values
 -- and products an index sums up exactly.  Nothing printed here depends on the device.

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Exact sums of float8 in groups: narrow ones, and wide ones where a value asks for these.
 \set VERBOSITY terse
 SET jit = off;

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Columns declared NOT NULL: counting them is counting rows, and IS NOT NULL is no condition, though
 -- the index lacks them; until the declaration is dropped.
 

@@ -1,7 +1,7 @@
-\set ECHO none
 --
 -- Columns of type numeric(p, s), as key and as INCLUDE column, against core's B-tree
 --
+SET max_parallel_workers_per_gather = 2;
 SET timezone = 'UTC';
 SET enable_bitmapscan = off;
 

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Operator families: complete as btree's, and valid
 --

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- What an OR's arms raise: no query fails for a value that PostgreSQL's own plan does not come to
 --

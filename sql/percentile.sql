@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- percentile_disc of many fractions: the entries are read a few times, however many fractions there are.
 -- Nothing printed here depends on the device.

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Which plan is chosen by its price, where the choice is clear: over rows that VACUUM has not seen, each of which a node must
 -- visit in the table, and after VACUUM.  Nothing printed here depends on the device.

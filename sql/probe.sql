@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- gpubtree_probe: a batch of keys gives what a join with them does
 --

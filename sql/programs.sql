@@ -1,8 +1,8 @@
-\set ECHO none
 --
 -- GpubtreeAggregate with programs: filters, expressions, FILTER, groups, HAVING, several ranges of
 -- the key, and the ordinary plan as a child
 --
+SET max_parallel_workers_per_gather = 2;
 SET client_min_messages = warning;
 CREATE SCHEMA programs;
 SET search_path = programs, public;

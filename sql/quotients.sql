@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Sums and averages of integers that are divided by a constant numeric: the same value, with the
 -- same digits behind the point.  Nothing printed here depends on the device.

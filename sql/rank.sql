@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Ranks: ORDER BY with OFFSET starts at a key found by counting.  Nothing printed here depends on the device.
 --

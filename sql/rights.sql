@@ -1,4 +1,3 @@
-\set ECHO none
 -- Who may not execute an aggregate cannot have it computed by a node that stands for it, nor planned
 CREATE TABLE gpb_t (k bigint NOT NULL, v integer);
 INSERT INTO gpb_t SELECT i % 2000, i % 37 FROM generate_series(1, 20000) i;

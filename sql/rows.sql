@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- GpubtreeScan: rows of ranges with filters, and the first rows in an order
 --

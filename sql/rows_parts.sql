@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- GpubtreeScan: rows as they are wanted: below LIMIT, by cursors, and in scans that begin anew
 --

@@ -1,4 +1,3 @@
-\set ECHO none
 -- leaves whose entries share keys: sizes beside the built-in B-tree's, what such a leaf looks like,
 -- and scans that mark, go back and turn around on it
 SET max_parallel_maintenance_workers = 0;

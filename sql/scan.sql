@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Scans: every kind of condition and of scan, each beside a btree index on a
 -- copy of the same table.

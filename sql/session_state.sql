@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Settings of the session count as they are when a node begins: a cursor's rows do not follow what is set later, whoever sets
 -- it, and what the session has set stays as it is.  Nothing printed here depends on the device.

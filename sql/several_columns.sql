@@ -1,4 +1,3 @@
-\set ECHO none
 -- Indexes with several key columns: what fits, NULLs, conditions on each column, order, and DDL
 SET enable_seqscan = off;
 SET enable_incremental_sort = off;

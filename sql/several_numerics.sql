@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- numeric(p, s) of up to 18 digits, and time with time zone, as one of several key columns
 --

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Ranks and percentiles over a key column below a prefix of others that have one value each.
 -- Nothing printed here depends on the device.

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Index scans that skip: conditions on later columns, without a single value of the first one
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- What users write for a range of the key: conditions on functions of it
 --

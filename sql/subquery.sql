@@ -1,4 +1,3 @@
-\set ECHO none
 -- Scalar subqueries that aggregate a range for each row: the finished plan gets a node above the one that evaluates them
 SET gpubtree.setup_cost = 100;
 SET gpubtree.batch_setup_cost = 20;

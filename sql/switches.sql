@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Switches: gpubtree.enabled for all that is ours, gpubtree.enable_device for the device; and what is counted of whose answers.
 -- Nothing printed here depends on the device.

@@ -1,4 +1,3 @@
-\set ECHO none
 -- min() and max() of texts in INCLUDE, whose codes have another order than they.
 
 CREATE DOMAIN title AS text;

@@ -1,4 +1,3 @@
-\set ECHO none
 -- min() and max() of texts in INCLUDE by nodes whose programs put each code below its rank.
 
 CREATE DOMAIN title AS text;

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Key types: extremes, infinities, constants of other types and beyond the key
 -- type's range, NULLs, DESC and NULLS FIRST

@@ -1,4 +1,3 @@
-\set ECHO none
 -- uuid keys, which have 16 bytes: as core answers, in every order; nodes count and sum INCLUDE
 -- columns over them; nobody takes such a key for a word.
 CREATE FUNCTION u(i int) RETURNS uuid LANGUAGE sql IMMUTABLE AS

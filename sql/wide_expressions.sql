@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Expressions of numeric of 19 to 38 digits, which have 16 bytes, in programs: arithmetic,
 -- comparisons and variance, against a sequential scan

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- GROUP BY, DISTINCT, and aggregates that depend on values, of columns of 16 bytes: numeric of 19 to
 -- 38 digits and uuid, as key and as INCLUDE column, against a sequential scan

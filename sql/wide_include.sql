@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- INCLUDE columns whose values have 12 or 16 bytes and no words: uuid, interval, timetz.  They come
 -- back as they were stored, nodes count them and list them, and programs don't read them.

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- numeric(p, s) of 19 to 38 digits, which take 16 bytes: as key and as INCLUDE column, against
 -- core's B-tree

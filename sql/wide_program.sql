@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Filters on values of 16 bytes, uuid and numeric of 19 to 38 digits, in programs: as key and as
 -- INCLUDE column, against a sequential scan

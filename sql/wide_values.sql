@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Aggregates of values of 16 bytes, numeric of 19 to 38 digits and uuid, in programs: as key and as
 -- INCLUDE column, against a sequential scan

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Groups that become rows of the node without a scan tuple and a projection: each kind of column,
 -- and what takes the rows, beside core's answer.
 SET datestyle = 'ISO';

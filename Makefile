@@ -197,8 +197,8 @@ test/kernel/cuda.so: $(BENCH_OBJS)
 TEST_CFLAGS = -std=gnu99 -O2 -g -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare -Werror -Isrc \
 	$(TEST_EXTRA)
 # Programs on the CPU, which the host device shares with the executor
-PROGRAM_SRCS = src/program/program_strip.c src/program/program_terms.c src/program/program_entries.c src/program/program_list.c \
-	src/program/group_table.c src/program/narrow_scatter.c src/program/program_zone.c
+PROGRAM_SRCS = $(wildcard src/program/program_*.c) src/program/group_table.c \
+	src/program/narrow_scatter.c src/cpu_form.c
 HOST_DEVICE = $(wildcard src/device/host/*.c) src/program/leaf_sum.c $(PROGRAM_SRCS)
 TEST_SRCS = $(filter-out %/main.c,$(wildcard test/kernel/*.c)) $(HOST_DEVICE)
 
@@ -222,10 +222,11 @@ test/bench/node_sweep_cpu: test/bench/node_sweep.cu $(HEADERS_ALL)
 		-o $@ -x c++ $<
 
 # Plain C functions, see test/unit
-test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c $(HEADERS_ALL)
+test/unit/keys_test: test/unit/keys.c src/key_search.c src/key_sort.c src/cpu_form.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
 
-test/unit/leaf_test: test/unit/leaf.c src/program/visible_entries.c src/program/leaf_sum.c $(HEADERS_ALL)
+test/unit/leaf_test: test/unit/leaf.c src/program/visible_entries.c src/program/leaf_sum.c \
+		src/cpu_form.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^) -lm
 
 test/unit/leaf_cells_test: test/unit/leaf_cells.c $(HEADERS_ALL)

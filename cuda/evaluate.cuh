@@ -3,10 +3,10 @@
  * evaluate.cuh
  *	  The steps of a program, done by each lane for several entries at a time.
  *
- * What a step does is in src/program/program_steps.h, with the operator as a constant here: the steps are
- * the same for all lanes, so all take the same branch of the one switch.  Values lie in local
- * memory, where those of neighbouring lanes are neighbours; the result of the last step is kept in
- * registers, from where the next one reads it.
+ * What a step does is in src/program/program_steps.h, with the operator as a constant here: the
+ * steps are the same for all lanes, so all take the same branch of the one switch.  Values lie in
+ * local memory, where those of neighbouring lanes are neighbours; the result of the last step is
+ * kept in registers, from where the next one reads it.
  *
  * The function that does all steps is called, not copied into each kernel that needs it: it is
  * large, and a call is little beside what it does.

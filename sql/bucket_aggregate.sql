@@ -257,6 +257,8 @@ SET enable_hashagg = off;
 SET enable_sort = off;
 CREATE INDEX trip_part ON trip USING gpubtree (at) INCLUDE (tip) WHERE fare = 7;
 SELECT compare('SELECT date_trunc(''day'', at) AS b, sum(tip) FROM trip WHERE fare = 7 GROUP BY 1 ORDER BY 1');
+-- GROUPING() is another node's
+SELECT k / 500, grouping(k / 500), count(*) FROM num WHERE k > 2900 GROUP BY 1 ORDER BY 1;
 CREATE ROLE bucket_reader;
 GRANT SELECT ON trip TO bucket_reader;
 ALTER TABLE trip ENABLE ROW LEVEL SECURITY;

@@ -39,6 +39,9 @@ ORDER BY source COLLATE "C", fractions COLLATE "C", direction COLLATE "C";
 SELECT compare('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), percentile_disc(ARRAY[[0.1, NULL], [1, 0]]) WITHIN GROUP (ORDER BY k DESC),
 	percentile_disc(NULL::float8) WITHIN GROUP (ORDER BY k), percentile_disc(''{}''::float8[]) WITHIN GROUP (ORDER BY k),
 	percentile_disc(0.25) WITHIN GROUP (ORDER BY k DESC), count(*), sum(v) FROM mixed WHERE k > 40');
+-- a row that HAVING rejects, and a row for each empty grouping set, are another node's
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM mixed HAVING count(*) > 1000000;
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) FROM mixed GROUP BY GROUPING SETS ((), ());
 -- errors are those of the first that has one
 SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), percentile_disc(ARRAY[0.1, 3, 4]) WITHIN GROUP (ORDER BY k), percentile_disc(2) WITHIN GROUP (ORDER BY k) FROM mixed;
 

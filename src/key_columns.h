@@ -44,6 +44,25 @@ gpb_count_keys(const GpbLayout *layout)
 	return layout->nkeys > 0 ? layout->nkeys : 1;
 }
 
+/*
+ * Key column c, counted from 0.  The only column of a key is a field that is all of it, without any
+ * code for NULL, which is with the entry's locator; NULLS_FIRST says how that counts.
+ */
+GPB_FN GpbKeyColumn
+gpb_key_column(const GpbLayout *layout, int c)
+{
+	GpbKeyColumn column = layout->key[c];
+
+	if (layout->nkeys > 0)
+		return column;
+	column.coding = layout->key_coding;
+	column.shift = 0;
+	column.bits = 8 * layout->key_width;
+	column.flags = ((layout->flags & GPB_LAYOUT_DESC) ? GPB_COLUMN_DESC : 0) |
+		((layout->flags & GPB_LAYOUT_NULLS_FIRST) ? GPB_COLUMN_NULLS_FIRST : 0);
+	return column;
+}
+
 /* A field of n bits, all of them ones */
 GPB_FN GpbKey
 gpb_field_ones(int n)

@@ -16,6 +16,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "cpu_form.h"
 #include "key_search.h"
 
 /* Number of searches that advance in step in plain C */
@@ -27,7 +28,6 @@
 /* One form of the search for many keys, of 4, 8 and 16 bytes */
 typedef struct GpbKeySearcher
 {
-	const char *name;
 	void		(*many4) (const void *page, int n, const uint64 *keys, int nkeys, uint16 *below);
 	void		(*many8) (const void *page, int n, const uint64 *keys, int nkeys, uint16 *below);
 	void		(*many16) (const void *page, int n, const GpbKey *keys, int nkeys, uint16 *below);
@@ -89,16 +89,10 @@ many16_plain(const void *page, int n, const GpbKey *keys, int nkeys, uint16 *bel
 }
 
 static const GpbKeySearcher searcher_plain = {
-	"plain", many4_plain, many8_plain, many16_plain
+	many4_plain, many8_plain, many16_plain
 };
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define GPB_HAVE_X86_FORMS
-
-#include <immintrin.h>
-
-#define GPB_TARGET_AVX2		__attribute__((target("avx2")))
-#define GPB_TARGET_AVX512	__attribute__((target("avx512f,avx2")))
+#ifdef GPB_HAVE_X86_FORMS
 
 /* ---- AVX2 ---- */
 
@@ -222,7 +216,7 @@ many16_avx2(const void *page, int n, const GpbKey *keys, int nkeys, uint16 *belo
 }
 
 static const GpbKeySearcher searcher_avx2 = {
-	"AVX2", many4_avx2, many8_avx2, many16_avx2
+	many4_avx2, many8_avx2, many16_avx2
 };
 
 /* ---- AVX-512 ---- */
@@ -321,59 +315,12 @@ many16_avx512(const void *page, int n, const GpbKey *keys, int nkeys, uint16 *be
 }
 
 static const GpbKeySearcher searcher_avx512 = {
-	"AVX-512", many4_avx512, many8_avx512, many16_avx512
+	many4_avx512, many8_avx512, many16_avx512
 };
 #endif							/* x86-64 */
 
-/* ---- the choice ---- */
-
-/* The form in use, or NULL until the first search */
-static const GpbKeySearcher *searcher_here = NULL;
-
-bool
-gpb_key_search_force(GpbKeySearchForm form)
-{
-	switch (form)
-	{
-#ifdef GPB_HAVE_X86_FORMS
-		case GPB_KEY_SEARCH_AVX512:
-			if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx2"))
-				return false;
-			searcher_here = &searcher_avx512;
-			return true;
-		case GPB_KEY_SEARCH_AVX2:
-			if (!__builtin_cpu_supports("avx2"))
-				return false;
-			searcher_here = &searcher_avx2;
-			return true;
-#endif
-		case GPB_KEY_SEARCH_PLAIN:
-			searcher_here = &searcher_plain;
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* The form in use; the first call chooses the widest that the CPU has. */
-static inline const GpbKeySearcher *
-choose_searcher(void)
-{
-	int			form = GPB_KEY_SEARCH_AVX512;
-
-	if (__builtin_expect(searcher_here == NULL, 0))
-	{
-		while (!gpb_key_search_force((GpbKeySearchForm) form))
-			form--;
-	}
-	return searcher_here;
-}
-
-const char *
-gpb_key_search_name(void)
-{
-	return choose_searcher()->name;
-}
+static const GpbKeySearcher *const searchers[GPB_CPU_FORMS] =
+GPB_FORMS(&searcher_plain, &searcher_avx2, &searcher_avx512);
 
 int
 gpb_page_keys_below(const void *page, int key_width, int n, GpbKey key)
@@ -394,7 +341,7 @@ void
 gpb_page_keys_below_many(const void *page, int key_width, int n, const GpbKey *keys,
 						 int nkeys, uint16 *below)
 {
-	const GpbKeySearcher *searcher = choose_searcher();
+	const GpbKeySearcher *searcher = searchers[gpb_cpu_form()];
 	uint64		narrow[GPB_NARROWED];
 	int			most;
 	int			i;

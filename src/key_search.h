@@ -4,10 +4,8 @@
  *	  Search among the keys of one page, for many keys with the widest
  *	  instructions that this CPU has.
  *
- * Plain C, free of PostgreSQL headers.  The search for many keys exists in
- * three forms, AVX-512, AVX2 and plain C; which one runs is decided at the
- * first call by what the CPU reports, so a library built anywhere runs
- * anywhere.  All forms return the same.
+ * Plain C, free of PostgreSQL headers.  The search for many keys exists in three forms, AVX-512,
+ * AVX2 and plain C (cpu_form.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -15,13 +13,6 @@
 #define GPB_KEY_SEARCH_H
 
 #include "layout.h"
-
-typedef enum GpbKeySearchForm
-{
-	GPB_KEY_SEARCH_PLAIN,
-	GPB_KEY_SEARCH_AVX2,
-	GPB_KEY_SEARCH_AVX512
-} GpbKeySearchForm;
 
 /*
  * Return how many of the page's n ascending keys are below "key".  n may be any number that the
@@ -86,11 +77,5 @@ gpb_entries_below_many(const void *page, int key_width, int row_width, int count
 	for (i = 0; i < nkeys; i++)
 		below[i] = (uint16) gpb_run_begin(ends, below[i], count);
 }
-
-/* The name of the form in use: "AVX-512", "AVX2" or "plain". */
-extern const char *gpb_key_search_name(void);
-
-/* Use this form from now on, for tests.  Returns false if the CPU, or the build, lacks it. */
-extern bool gpb_key_search_force(GpbKeySearchForm form);
 
 #endif							/* GPB_KEY_SEARCH_H */

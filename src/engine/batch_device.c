@@ -151,7 +151,7 @@ batch_device_start(GpbBatch *batch)
 	batch->counters.engine = batch->device_name;
 	device->more_words = gpb_more_words(&batch->program);
 	if (device->more_words > 0)
-		device->set_aside = device->more_words * sizeof(int64) + gpb_batch_answer_width(batch);
+		device->set_aside = device->more_words * sizeof(int64) + batch->widest;
 	device->chunk = Min(Max(batch->n / GPB_BATCH_CHUNKS, (uint32) gpb_chunk_least), most);
 	device->next = batch->first;
 	device->entries_per_range = 1;

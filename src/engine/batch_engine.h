@@ -338,7 +338,7 @@ gpb_batch_part_ends(const GpbBatch *batch)
 	return batch->counters.walk.leaves >= batch->end_leaves || gpb_batch_part_has_enough(batch);
 }
 
-/* ---- batch.c, for engines ---- */
+/* ---- batch_entry.c ---- */
 
 /*
  * Range number i of the batch as an interval of keys.  The batch's ranges must not be
@@ -354,7 +354,6 @@ gpb_batch_keys(const GpbBatch *batch, uint32 i)
 	keys.lo = keys.hi = ((const GpbKey *) batch->ranges)[i];
 	return keys;
 }
-
 
 /* The answer to which entries of range i are added. */
 static inline int64 *

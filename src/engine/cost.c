@@ -9,6 +9,8 @@
 
 #include "engine/cost.h"
 
+double		gpb_batch_setup_cost = 20.0;
+
 double
 gpb_entry_gain(const GpbProgram *program)
 {

@@ -28,7 +28,7 @@ typedef enum GpbEngine
 	GPB_ENGINE_INNER			/* the CPU, with leaves from mirrored inner nodes if possible */
 } GpbEngine;
 
-extern double gpb_batch_setup_cost; /* gpubtree.batch_setup_cost (exec.c) */
+extern double gpb_batch_setup_cost; /* gpubtree.batch_setup_cost */
 
 /* What the CPU engine pays more than the device for an entry of this program. */
 extern double gpb_entry_gain(const GpbProgram *program);

@@ -237,8 +237,9 @@ gpb_cells_wanted(const GpbCellReader *reader, BlockNumber block)
 extern bool gpb_cells_record(GpbCellReader *reader, Buffer buffer, GpbCellTotal *total);
 
 /*
- * Likewise for a reader whose program has filters: record the leaf, whoever sees its rows, and
- * return what its filters do with all of its entries.
+ * Record the leaf in this buffer for a reader whose program has filters, whoever sees its rows, and
+ * return what the filters do with all of its entries.  What is asked of the leaf and of the caller
+ * is what gpb_cells_record() says.
  */
 extern GpbZoneVerdict gpb_cells_record_zone(GpbCellReader *reader, Buffer buffer);
 

@@ -37,7 +37,7 @@
 #include "engine/visibility.h"
 #include "hold.h"
 
-bool		gpb_enable_page_cache = true;
+static bool enable_page_cache = true;
 static int	page_cache_size = 32 * 1024;
 
 /* ---- cells ---- */
@@ -89,7 +89,7 @@ gpb_settled_define_settings(void)
 	DefineCustomBoolVariable("gpubtree.enable_page_cache",
 							 "Enables the use of what other queries found out about heap pages.",
 							 "Without it, entries on heap pages that are not all-visible are checked in the heap by each query.",
-							 &gpb_enable_page_cache, true, PGC_USERSET, GUC_EXPLAIN,
+							 &enable_page_cache, true, PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.page_cache_size",
 							"Shared memory for what queries found out about heap pages.",
@@ -203,7 +203,7 @@ file_hash(const RelFileNode *file)
 static bool
 reader_eligible(Relation heap, Snapshot snapshot)
 {
-	return gpb_enable_page_cache && cells != NULL &&
+	return enable_page_cache && cells != NULL &&
 		heap->rd_rel->relpersistence == RELPERSISTENCE_PERMANENT &&
 		XLogIsNeeded() && RelationNeedsWAL(heap) &&
 		heap->rd_tableam == GetHeapamTableAmRoutine() &&

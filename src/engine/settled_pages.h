@@ -29,7 +29,6 @@
 #include "utils/snapshot.h"
 
 /* gpubtree.enable_page_cache */
-extern bool gpb_enable_page_cache;
 
 extern void gpb_settled_define_settings(void);
 extern void gpb_settled_request_shmem(void);

@@ -1,13 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * exec.c
- *	  Load time of the planner/executor wing: settings and hooks.
+ *	  Load time of the planner/executor wing: hooks and nodes.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
-
-#include <float.h>
 
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
@@ -34,21 +32,6 @@
 #include "exec/subquery/subquery.h"
 #include "index/index_clauses.h"
 #include "mirror/mirror.h"
-
-bool		gpb_enable_aggregate = true;
-double		gpb_setup_cost = 1.0;
-double		gpb_batch_setup_cost = 20.0;
-bool		gpb_enable_scan = true;
-bool		gpb_enable_batchjoin = true;
-bool		gpb_enable_joinaggregate = true;
-bool		gpb_enable_rangeaggregate = true;
-bool		gpb_enable_subquery = true;
-bool		gpb_enable_rank = true;
-bool		gpb_enable_percentile = true;
-bool		gpb_enable_bucketaggregate = true;
-bool		gpb_explain_decisions = false;
-
-int			gpb_planning_cursor = 0;
 
 static create_upper_paths_hook_type previous_create_upper_paths_hook = NULL;
 static set_rel_pathlist_hook_type previous_rel_pathlist_hook = NULL;
@@ -101,6 +84,22 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 	return statement;
 }
 
+/*
+ * Offer a path for the aggregates, groups or DISTINCT of one table.  Buckets come in the order of
+ * the key, and ranks by counting: no table of groups.
+ */
+static void
+add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
+				  RelOptInfo *output_rel)
+{
+	GpbGrouping grouping;
+	const char *refusal = gpb_match_grouping(root, stage, input_rel, output_rel, &grouping);
+
+	if (refusal != NULL || stage == UPPERREL_DISTINCT ||
+		(!gpb_bucket_aggregate_add_path(&grouping) && !gpb_percentile_add_path(&grouping)))
+		gpb_aggregate_add_path(&grouping, refusal);
+}
+
 /* Offer our paths for an upper relation, after everyone else's. */
 static void
 create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
@@ -110,18 +109,14 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		previous_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
 	if (!gpb_enabled)
 		return;
+	if (stage == UPPERREL_GROUP_AGG || stage == UPPERREL_DISTINCT)
+		add_grouping_path(root, stage, input_rel, output_rel);
 	if (stage == UPPERREL_GROUP_AGG)
 	{
-		/* buckets come in the order of the key, and ranks by counting: no table of groups */
-		if (!gpb_bucket_aggregate_add_path(root, input_rel, output_rel) &&
-			!gpb_percentile_add_path(root, input_rel, output_rel))
-			gpb_aggregate_add_path(root, stage, input_rel, output_rel);
 		gpb_join_aggregate_add_paths(root, input_rel, output_rel);
 		gpb_range_aggregate_add_paths(root, input_rel, output_rel);
 		gpb_subqueries_consider(root);
 	}
-	else if (stage == UPPERREL_DISTINCT)
-		gpb_aggregate_add_path(root, stage, input_rel, output_rel);
 	else if (stage == UPPERREL_FINAL)
 		gpb_rank_add_path(root, output_rel, (const FinalPathExtraData *) extra);
 }
@@ -169,69 +164,7 @@ gpb_exec_init(void)
 {
 	int			i;
 
-	DefineCustomBoolVariable("gpubtree.enable_aggregate",
-							 "Enables the planner's use of range aggregates over gpubtree indexes.",
-							 NULL, &gpb_enable_aggregate, true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomRealVariable("gpubtree.setup_cost",
-							 "Sets the planner's estimate of the fixed cost of a range aggregate "
-							 "over a gpubtree index.",
-							 "Higher values leave more small queries to ordinary index scans.",
-							 &gpb_setup_cost, 1.0, 0.0, DBL_MAX,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-
-	DefineCustomRealVariable("gpubtree.batch_setup_cost",
-							 "Sets the estimate of the fixed cost of answering a batch of keys or "
-							 "ranges on a device.",
-							 "Higher values leave larger batches to the CPU.",
-							 &gpb_batch_setup_cost, 20.0, 0.0, DBL_MAX,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpubtree.enable_scan",
-							 "Enables the planner's use of lists of filtered entries of gpubtree "
-							 "indexes for the rows of a table.",
-							 NULL, &gpb_enable_scan, true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpubtree.enable_batchjoin",
-							 "Enables the planner's use of batched joins over gpubtree indexes.",
-							 NULL, &gpb_enable_batchjoin, true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpubtree.enable_joinaggregate",
-							 "Enables the planner's use of aggregates over batched joins, without "
-							 "joined rows.",
-							 "Batched joins and range aggregates must be enabled too.",
-							 &gpb_enable_joinaggregate, true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpubtree.enable_rangeaggregate",
-							 "Enables the planner's use of batches of ranges for aggregates of "
-							 "each outer row or group.",
-							 NULL, &gpb_enable_rangeaggregate, true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-
-	DefineCustomBoolVariable("gpubtree.enable_subquery",
-							 "Enables the planner's use of batches of ranges for scalar "
-							 "subqueries that aggregate a range for each row.",
-							 NULL, &gpb_enable_subquery, true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpubtree.enable_rank",
-							 "Enables the planner's use of counting in gpubtree indexes to find "
-							 "the row of a rank.",
-							 NULL, &gpb_enable_rank, true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpubtree.enable_percentile",
-							 "Enables the planner's use of counting in gpubtree indexes for "
-							 "percentile_disc.",
-							 NULL, &gpb_enable_percentile, true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpubtree.enable_bucketaggregate",
-							 "Enables the planner's use of batches of ranges for aggregates "
-							 "grouped by a function of the key, such as date_trunc.",
-							 NULL, &gpb_enable_bucketaggregate, true,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-	DefineCustomBoolVariable("gpubtree.explain_decisions",
-							 "Says, when an aggregate is planned without GpubtreeAggregate, why.",
-							 NULL, &gpb_explain_decisions, false,
-							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
-
+	gpb_planning_define_settings();
 	for (i = 0; i < lengthof(node_kinds); i++)
 		RegisterCustomScanMethods(&node_kinds[i]->scan);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * column_ranges.c
- *	  Conditions on the columns of a key that has several, as ranges of the index.
+ *	  Conditions on the columns of a key, as ranges of the index.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,14 +27,20 @@
 void
 gpb_lone_column(const GpbLayout *layout, int c, GpbLoneColumn *lone)
 {
-	GpbKeyColumn column = layout->key[c];
+	GpbKeyColumn column = gpb_key_column(layout, c);
 
 	lone->column = column;
+	lone->is_key = layout->nkeys == 0;
 	memset(&lone->layout, 0, sizeof(lone->layout));
 	lone->layout.key_coding = column.coding;
-	lone->layout.key_width = gpb_coding_key_width(column.coding);
+	lone->layout.key_width = lone->is_key ? layout->key_width : gpb_coding_key_width(column.coding);
 	lone->layout.flags = (column.flags & GPB_COLUMN_DESC) ? GPB_LAYOUT_DESC : 0;
 	lone->type.lo = 0;
+	if (lone->is_key)
+	{
+		lone->type.hi = gpb_key_most(layout->key_width);
+		return;
+	}
 	lone->type.hi = ~(GpbKey) 0;
 	gpb_clip_to_type(&lone->layout, &lone->type);
 	lone->first = lone->type.lo;
@@ -92,6 +98,11 @@ gpb_fields_of_keys(const GpbLoneColumn *lone, GpbKeyRange keys, GpbKeyRange *fie
 	uint64		lo;
 	uint64		hi;
 
+	if (lone->is_key)
+	{
+		*fields = keys;
+		return keys.lo <= keys.hi;
+	}
 	keys.lo = Max(keys.lo, lone->type.lo);
 	keys.hi = Min(keys.hi, lone->type.hi);
 	if (keys.lo > keys.hi)
@@ -119,8 +130,11 @@ gpb_lone_fields(const GpbLoneColumn *lone, const GpbRange *range, GpbKeyRange *f
 GpbKey
 gpb_lone_key(const GpbLoneColumn *lone, GpbKey field)
 {
-	uint64		code = gpb_field_code(lone->column, field);
+	uint64		code;
 
+	if (lone->is_key)
+		return field;
+	code = gpb_field_code(lone->column, field);
 	if ((lone->column.flags & GPB_COLUMN_NAN) && code == nan_code(lone->column))
 		return nan_key(lone);
 	return lone->first + code;
@@ -135,9 +149,10 @@ gpb_column_sets_init(GpbColumnSets *sets, const GpbLayout *layout, MemoryContext
 	sets->context = context;
 	sets->ntested = 0;
 	sets->narrowed = false;
-	for (int c = 0; c < layout->nkeys; c++)
+	for (int c = 0; c < gpb_count_keys(layout); c++)
 	{
 		sets->column[c].all = true;
+		sets->column[c].null = false;
 		sets->column[c].n = 0;
 		sets->column[c].ranges = &sets->column[c].single;
 	}
@@ -156,7 +171,7 @@ gpb_column_sets_reset(GpbColumnSets *sets)
 {
 	if (!sets->narrowed)
 		return;
-	for (int c = 0; c < sets->layout->nkeys; c++)
+	for (int c = 0; c < gpb_count_keys(sets->layout); c++)
 		fields_free(&sets->column[c]);
 	gpb_column_sets_init(sets, sets->layout, sets->context);
 }
@@ -199,6 +214,7 @@ fields_intersect(GpbColumnSets *sets, int c, const GpbKeyRange *by, uint32 n)
 	uint32		kept = 0;
 
 	sets->narrowed = true;
+	set->null = false;
 	if (n <= 1 && set->n <= 1)
 	{
 		fields_intersect_one(sets, c, n == 0 ? NULL : by);
@@ -241,13 +257,33 @@ narrow_to_nothing(GpbColumnSets *sets, int c)
 	fields_intersect(sets, c, NULL, 0);
 }
 
+/* gpb_column_narrow_null() for the only column of a key */
+static void
+narrow_lone_null(GpbColumnSets *sets, bool is_null)
+{
+	GpbFieldSet *set = &sets->column[0];
+	GpbKeyRange fields = {0, gpb_key_most(sets->layout->key_width)};
+	bool		null = is_null && (set->all || set->null);
+
+	fields_intersect(sets, 0, &fields, is_null ? 0 : 1);
+	set->null = null;
+}
+
 void
 gpb_column_narrow_null(GpbColumnSets *sets, int c, bool is_null)
 {
-	GpbKeyColumn column = sets->layout->key[c];
-	GpbKey		null = gpb_null_field(column);
-	GpbKeyRange fields = {0, gpb_field_ones(column.bits)};
+	GpbKeyColumn column;
+	GpbKey		null;
+	GpbKeyRange fields;
 
+	if (sets->layout->nkeys == 0)
+	{
+		narrow_lone_null(sets, is_null);
+		return;
+	}
+	column = sets->layout->key[c];
+	null = gpb_null_field(column);
+	fields = (GpbKeyRange) {0, gpb_field_ones(column.bits)};
 	if (!gpb_column_has_null(column))
 	{
 		if (is_null)
@@ -263,6 +299,20 @@ gpb_column_narrow_null(GpbColumnSets *sets, int c, bool is_null)
 	fields_intersect(sets, c, &fields, 1);
 }
 
+void
+gpb_column_sets_narrow(GpbColumnSets *sets, const GpbColumnSets *by)
+{
+	for (int c = 0; c < gpb_count_keys(sets->layout); c++)
+	{
+		const GpbFieldSet *set = &by->column[c];
+
+		if (set->null)
+			gpb_column_narrow_null(sets, c, true);
+		else if (!set->all)
+			fields_intersect(sets, c, set->ranges, set->n);
+	}
+}
+
 /* Find the fields that satisfy "column OP value".  Returns false if there are none. */
 static bool
 fields_of_comparison(const GpbLoneColumn *lone, GpbComparison *comparison,
@@ -276,13 +326,22 @@ fields_of_comparison(const GpbLoneColumn *lone, GpbComparison *comparison,
 
 /* Find the field of a value that is_point says has a key.  Returns false if the column has none. */
 static bool
-field_of_point(GpbKeyColumn column, const GpbComparison *comparison, Datum value,
+field_of_point(const GpbLayout *layout, int c, const GpbComparison *comparison, Datum value,
 			   GpbKeyRange *fields)
 {
-	int64		key = gpb_coding_key(comparison->coding, value);
+	GpbKeyColumn column = layout->key[c];
+	int64		key;
 	int64		least;
 	int64		greatest;
 
+	if (layout->nkeys == 0)
+	{
+		if (!gpb_comparison_key(layout, comparison, value, &fields->lo))
+			return false;
+		fields->hi = fields->lo;
+		return true;
+	}
+	key = gpb_coding_key(comparison->coding, value);
 	gpb_coding_key_limits(column.coding, &least, &greatest);
 	if (key < least || key > greatest)
 		return false;
@@ -301,7 +360,7 @@ gpb_column_narrow(GpbColumnSets *sets, int c, GpbComparison *comparison,
 
 	if (strategy == BTEqualStrategyNumber && comparison->is_point)
 	{
-		some = field_of_point(sets->layout->key[c], comparison, value, &fields);
+		some = field_of_point(sets->layout, c, comparison, value, &fields);
 		fields_intersect(sets, c, &fields, some ? 1 : 0);
 		return;
 	}
@@ -453,6 +512,29 @@ make_ranges(GpbColumnProduct *product, int c, GpbKey prefix)
 	}
 }
 
+/* Make the ranges of a key of one column. */
+static void
+make_lone_ranges(const GpbColumnSets *sets, GpbRangeSet *set)
+{
+	const GpbFieldSet *fields = &sets->column[0];
+	const GpbLayout *layout = sets->layout;
+	GpbRange	not_null = gpb_range_not_null(layout);
+
+	gpb_ranges_reserve(set, (int) Max(fields->n, 1));
+	if (fields->all)
+		set->ranges[set->count++] = (GpbRange) {GPB_BOUND_MIN, GPB_BOUND_MAX};
+	else if (fields->null)
+		set->ranges[set->count++] = gpb_range_null(layout);
+	for (uint32 i = 0; i < fields->n; i++)
+	{
+		GpbBound	lo = {fields->ranges[i].lo, 0};
+		GpbBound	hi = gpb_bound_behind(fields->ranges[i].hi, layout->key_width);
+
+		set->ranges[set->count].lo = gpb_bound_less(lo, not_null.lo) ? not_null.lo : lo;
+		set->ranges[set->count++].hi = gpb_bound_less(not_null.hi, hi) ? not_null.hi : hi;
+	}
+}
+
 void
 gpb_column_ranges(GpbColumnSets *sets, GpbRangeSet *set)
 {
@@ -461,6 +543,11 @@ gpb_column_ranges(GpbColumnSets *sets, GpbRangeSet *set)
 
 	sets->ntested = 0;
 	set->count = 0;
+	if (sets->layout->nkeys == 0)
+	{
+		make_lone_ranges(sets, set);
+		return;
+	}
 	for (int c = 0; c < sets->layout->nkeys; c++)
 	{
 		if (!sets->column[c].all && sets->column[c].n == 0)

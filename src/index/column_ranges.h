@@ -1,11 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * column_ranges.h
- *	  Conditions on the columns of a key that has several, as ranges of the index.
+ *	  Conditions on the columns of a key, as ranges of the index.
  *
  * The conditions on one column are a set of its fields (key_columns.h).  As long as columns, from
  * the first on, have single fields, each combination of these with the fields of the next column is
  * a range of the index.  What no range says is tested for each entry.
+ *
+ * A key of one column is a field as wide as the key.  NULL has no field there, since entries tell
+ * it by their locators, so the column's set says by itself whether NULL is in it.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,10 +24,12 @@
  * A column by itself, as the key of an index of one column, in whose terms key.c speaks, and where
  * the keys of its type lie.  NULLs are none of them.  A key's code is what it is above "first", but
  * for that of NaN (GPB_COLUMN_NAN), whose key is at an end of the type and apart from the others.
+ * Of the only column of a key fields are keys, all of which count.
  */
 typedef struct GpbLoneColumn
 {
 	GpbKeyColumn column;
+	bool		is_key;			/* the only column; first has no meaning then */
 	GpbLayout	layout;
 	GpbKeyRange type;
 	GpbKey		first;			/* the key of code 0 */
@@ -57,6 +62,7 @@ extern GpbKey gpb_lone_key(const GpbLoneColumn *lone, GpbKey field);
 typedef struct GpbFieldSet
 {
 	bool		all;			/* there is no condition on the column */
+	bool		null;			/* NULL is in the set: of the only column of a key, n is 0 then */
 	uint32		n;
 	GpbKeyRange *ranges;		/* &single, or allocated */
 	GpbKeyRange single;
@@ -79,6 +85,8 @@ extern void gpb_column_sets_init(GpbColumnSets *sets, const GpbLayout *layout,
 /* Begin anew with no condition, and free what the sets have allocated. */
 extern void gpb_column_sets_reset(GpbColumnSets *sets);
 
+/* Add all conditions that others, on the same layout, were made of. */
+extern void gpb_column_sets_narrow(GpbColumnSets *sets, const GpbColumnSets *by);
 /* Add the condition that key column c, counted from 0, is NULL, or that it is not. */
 extern void gpb_column_narrow_null(GpbColumnSets *sets, int c, bool is_null);
 /*

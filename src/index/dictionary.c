@@ -15,11 +15,6 @@
 #include "key_columns.h"
 #include "index/dictionary.h"
 
-#ifdef GPB_HOLD_POINTS
-int			gpb_dictionary_codes = GPB_DICTIONARY_CODES;
-int			gpb_far_codes = 20000;
-#endif
-
 GpbDictionary *
 gpb_dictionary_read(Relation index)
 {

@@ -112,8 +112,8 @@ extern Datum *gpb_dictionary_recode(Relation index, const GpbLayout *layout, con
  */
 extern uint32 gpb_dictionary_elsewhere(Relation index, const GpbLayout *layout);
 /*
- * Likewise, for the planner, who need not know of entries that come meanwhile: where there are none
- * such it looks at the metapage alone.
+ * Like gpb_dictionary_elsewhere(), for the planner, who need not know of entries that come
+ * meanwhile: of an index without values that are elsewhere only the metapage is read.
  */
 extern uint32 gpb_dictionary_planned_elsewhere(Relation index, const GpbLayout *layout);
 
@@ -364,7 +364,9 @@ extern void gpb_dictionary_page_init(Page page, BlockNumber left, uint32 code);
  */
 extern void gpb_dictionary_read_on(Relation index, GpbDictionary *dictionary,
 								   const GpbLayout *layout);
-/* Likewise, until the copy has as many codes, or all that there are. */
+/*
+ * Read on, like gpb_dictionary_read_on(), until the copy has so many codes, or all that there are.
+ */
 extern void gpb_dictionary_read_some(Relation index, GpbDictionary *dictionary,
 									 const GpbLayout *layout, uint32 codes);
 /*

@@ -31,6 +31,10 @@
 #include "index/dictionary.h"
 #include "index/xlog.h"
 
+#ifdef GPB_HOLD_POINTS
+int			gpb_dictionary_codes = GPB_DICTIONARY_CODES;
+#endif
+
 /* ---- changing a page; redo does so too ---- */
 
 void

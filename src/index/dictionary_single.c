@@ -25,6 +25,10 @@
 #include "hold.h"
 #include "index/dictionary.h"
 
+#ifdef GPB_HOLD_POINTS
+int			gpb_far_codes = 20000;
+#endif
+
 /* Each look-up reads so much of the dictionary into the copy: one part of this many */
 #define GPB_SINGLE_PARTS	32
 

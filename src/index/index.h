@@ -456,10 +456,7 @@ extern void gpb_ranges_reserve(GpbRangeSet *set, int n);
 extern IndexScanDesc gpb_beginscan(Relation index, int nkeys, int norderbys);
 extern void gpb_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys,
 					   int norderbys);
-/*
- * Let a scan without keys, of an index with several key columns, that has begun anew return the
- * entries of a range alone.
- */
+/* Let a scan without keys that has begun anew return the entries of a range alone. */
 extern void gpb_scan_use_range(IndexScanDesc scan, GpbRange range);
 extern bool gpb_gettuple(IndexScanDesc scan, ScanDirection direction);
 extern int64 gpb_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);

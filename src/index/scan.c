@@ -232,28 +232,13 @@ scan_leave(IndexScanDesc scan)
 	position_release(&so->current);
 }
 
-/*
- * Read a leaf to which the scan has come in this direction.  "range" is the first of the ranges
- * that may be there, or, backward, the last.  The leaf is pinned and locked share on entry; on exit
- * it is unlocked, and its pin is dropped if that is allowed.  Afterwards the current position is on
- * the leaf, before its first item or, backward, after its last.
- */
+/* Make a leaf, which is pinned and locked, the current position: its place, links and bounds. */
 static void
-scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
-			   ScanDirection direction)
+position_on_leaf(GpbScan *so, Buffer buffer)
 {
-	GpbScan    *so = (GpbScan *) scan->opaque;
 	GpbPosition *position = &so->current;
 	Page		page = BufferGetPage(buffer);
 	const GpbPageSpecial *special = gpb_special(page);
-	GpbRange   *ranges = so->set.ranges;
-	GpbRange	whole = ranges[range];
-	GpbBound	high = gpb_page_high(page);
-	bool		forward = ScanDirectionIsForward(direction);
-	int			first = range;
-	int			last = range;
-
-	TestForOldSnapshot(scan->xs_snapshot, scan->indexRelation, page);
 
 	position->block = BufferGetBlockNumber(buffer);
 	position->buffer = buffer;
@@ -262,36 +247,82 @@ scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range,
 	/* with data checksums this writes to the buffer's header, which other scans of the leaf read */
 	position->lsn = so->drop_pin ? BufferGetLSNAtomic(buffer) : InvalidXLogRecPtr;
 	position->low = gpb_page_low(page);
-	position->high = high;
+	position->high = gpb_page_high(page);
 	position->lower = position->low;
-	position->upper = high;
+	position->upper = position->high;
 	position->copy.count = 0;
-	PredicateLockPage(scan->indexRelation, position->block, scan->xs_snapshot);
+}
 
-	/* Ranges on the other side of "range" were read before, and may reach here. */
+/*
+ * Find the ranges [*first, *last] that the current leaf has entries of.  The scan has come to the
+ * leaf for the range that both are on entry; ranges on the other side of that were read before, and
+ * may reach here.
+ */
+static void
+find_ranges_on_leaf(GpbScan *so, bool forward, int *first, int *last)
+{
+	GpbPosition *position = &so->current;
+	const GpbRange *ranges = so->set.ranges;
+
 	if (forward)
 	{
-		while (last + 1 < so->set.count &&
-			   gpb_bound_less(ranges[last + 1].lo, high))
-			last++;
-		if (gpb_bound_less(position->lower, ranges[first].lo))
-			position->lower = ranges[first].lo;
+		while (*last + 1 < so->set.count &&
+			   gpb_bound_less(ranges[*last + 1].lo, position->high))
+			(*last)++;
+		if (gpb_bound_less(position->lower, ranges[*first].lo))
+			position->lower = ranges[*first].lo;
 	}
 	else
 	{
-		while (first > 0 &&
-			   gpb_bound_less(position->lower, ranges[first - 1].hi))
-			first--;
-		if (gpb_bound_less(ranges[last].hi, high))
-			position->upper = ranges[last].hi;
+		while (*first > 0 && gpb_bound_less(position->lower, ranges[*first - 1].hi))
+			(*first)--;
+		if (gpb_bound_less(ranges[*last].hi, position->high))
+			position->upper = ranges[*last].hi;
 	}
+}
+
+/*
+ * Copy the entries that ranges [first, last] have on the current leaf.  Where the scan skips, the
+ * range by which it has come, the first or, backward, the last, is narrowed for this leaf alone.
+ */
+static void
+copy_ranges_on_leaf(IndexScanDesc scan, Page page, int first, int last, bool forward)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	GpbPosition *position = &so->current;
+	GpbRange   *range = &so->set.ranges[forward ? first : last];
+	GpbRange	whole = *range;
 
 	if (gpb_skips(so->columns))
-		gpb_skip_on_leaf(so->columns, page, forward, &ranges[range]);
-	if (!gpb_copy_ranges(&position->copy, &so->layout, so->context, page, high, &ranges[first],
-						 &ranges[last], so->queued, scan->ignore_killed_tuples))
+		gpb_skip_on_leaf(so->columns, page, forward, range);
+	if (!gpb_copy_ranges(&position->copy, &so->layout, so->context, page, position->high,
+						 &so->set.ranges[first], &so->set.ranges[last], so->queued,
+						 scan->ignore_killed_tuples))
 		gpb_corrupted(scan->indexRelation, position->block, "entries are out of order");
-	ranges[range] = whole;
+	*range = whole;
+}
+
+/*
+ * Read a leaf to which the scan has come in this direction.  "range" is the first of the ranges
+ * that may be there, or, backward, the last.  The leaf is pinned and locked share on entry; on exit
+ * it is unlocked, and its pin is dropped if that is allowed.  Afterwards the current position is on
+ * the leaf, before its first item or, backward, after its last.
+ */
+static void
+scan_read_leaf(IndexScanDesc scan, Buffer buffer, int range, ScanDirection direction)
+{
+	GpbScan    *so = (GpbScan *) scan->opaque;
+	GpbPosition *position = &so->current;
+	Page		page = BufferGetPage(buffer);
+	bool		forward = ScanDirectionIsForward(direction);
+	int			first = range;
+	int			last = range;
+
+	TestForOldSnapshot(scan->xs_snapshot, scan->indexRelation, page);
+	position_on_leaf(so, buffer);
+	PredicateLockPage(scan->indexRelation, position->block, scan->xs_snapshot);
+	find_ranges_on_leaf(so, forward, &first, &last);
+	copy_ranges_on_leaf(scan, page, first, last, forward);
 	position->range = forward ? last : first;
 	position->item = forward ? -1 : position->copy.count;
 
@@ -808,7 +839,7 @@ gpb_scan_use_range(IndexScanDesc scan, GpbRange range)
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	MemoryContext old = MemoryContextSwitchTo(so->context);
 
-	Assert(scan->numberOfKeys == 0 && so->columns != NULL);
+	Assert(scan->numberOfKeys == 0);
 	scan_prepare(scan);
 	so->set.ranges[0] = range;
 	so->set.count = gpb_bound_less(range.lo, range.hi) ? 1 : 0;

@@ -47,6 +47,19 @@ typedef struct GpbLeafColumn
 	uint64		null_bit;		/* of this column, in the locator */
 } GpbLeafColumn;
 
+/* INCLUDE column number c, counted from 1, of a leaf */
+GPB_FN GpbLeafColumn
+gpb_leaf_column(const void *page, const GpbLayout *layout, int c)
+{
+	GpbLeafColumn column;
+
+	column.rows = gpb_page_row(page, layout->row_width, 0);
+	column.stride = layout->row_width;
+	column.offset = layout->offset[c - 1];
+	column.null_bit = (uint64) 1 << (GPB_LOC_NULL_SHIFT + c - 1);
+	return column;
+}
+
 /*
  * Add the picked values of an integer column to its count, sum, min and max.  Callers pass nulls,
  * which says whether any of the values may be NULL, kind and want as constants, so that the
@@ -299,12 +312,7 @@ GPB_FN void
 gpb_leaf_column_rows(const void *page, const GpbLayout *layout, int c, int want,
 					 const GpbLeafPick *pick, GpbColumnState *state, GpbFloatSum *sum)
 {
-	GpbLeafColumn column;
-
-	column.rows = gpb_page_row(page, layout->row_width, 0);
-	column.stride = layout->row_width;
-	column.offset = layout->offset[c - 1];
-	column.null_bit = (uint64) 1 << (GPB_LOC_NULL_SHIFT + c - 1);
+	GpbLeafColumn column = gpb_leaf_column(page, layout, c);
 
 	switch (layout->kind[c - 1])
 	{

@@ -9,6 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "cpu_form.h"
 #include "program/leaf_sum.h"
 
 /* The flags of a locator are in the upper half of this word of its row. */
@@ -34,12 +35,7 @@ sum_int4_plain(const char *rows, int n, uint16 *flags)
 	return sum;
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define GPB_HAVE_X86_FORMS
-
-#include <immintrin.h>
-
-#define GPB_TARGET_AVX2		__attribute__((target("avx2")))
+#ifdef GPB_HAVE_X86_FORMS
 
 /* Number of rows that are added up together */
 #define GPB_GROUP	8
@@ -86,48 +82,11 @@ sum_int4_avx2(const char *rows, int n, uint16 *flags)
 }
 #endif							/* x86-64 */
 
-/* ---- the choice ---- */
-
-/* The form in use, or NULL until the first call */
-static GpbSumInt4 sum_int4_here = NULL;
-
-bool
-gpb_sum_force(GpbSumForm form)
-{
-	switch (form)
-	{
-#ifdef GPB_HAVE_X86_FORMS
-		case GPB_SUM_AVX2:
-			if (!__builtin_cpu_supports("avx2"))
-				return false;
-			sum_int4_here = sum_int4_avx2;
-			return true;
-#endif
-		case GPB_SUM_PLAIN:
-			sum_int4_here = sum_int4_plain;
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* The form in use; the first call chooses the widest that the CPU has. */
-static inline GpbSumInt4
-choose_sum(void)
-{
-	if (__builtin_expect(sum_int4_here == NULL, 0) && !gpb_sum_force(GPB_SUM_AVX2))
-		(void) gpb_sum_force(GPB_SUM_PLAIN);
-	return sum_int4_here;
-}
-
-const char *
-gpb_sum_name(void)
-{
-	return choose_sum() == sum_int4_plain ? "plain" : "AVX2";
-}
+static const GpbSumInt4 sums[GPB_CPU_FORMS] =
+GPB_FORMS(sum_int4_plain, sum_int4_avx2, sum_int4_avx2);
 
 int64
 gpb_sum_int4_rows(const char *rows, int n, uint16 *flags)
 {
-	return choose_sum() (rows, n, flags);
+	return sums[gpb_cpu_form()] (rows, n, flags);
 }

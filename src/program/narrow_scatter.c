@@ -15,12 +15,12 @@
 #pragma GCC optimize ("O3")
 #endif
 
+#include "cpu_form.h"
 #include "program/narrow_scatter.h"
 
 /* One set of functions, in a form */
 typedef struct GpbNarrowLoops
 {
-	const char *name;
 	bool		(*holds_all) (const int64 *words, int n);
 	void		(*scatter) (const GpbNarrowTerm *terms, int nterms, int n, int64 *const *answers);
 	void		(*add) (const int64 *words, int n, int64 *sum);
@@ -76,12 +76,9 @@ add_plain(const int64 *words, int n, int64 *sum)
 		(void) gpb_narrow_sum_add((GpbNarrowSum *) sum, words[i]);
 }
 
-static const GpbNarrowLoops loops_plain = {"plain", holds_all_plain, scatter_plain, add_plain};
+static const GpbNarrowLoops loops_plain = {holds_all_plain, scatter_plain, add_plain};
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define GPB_HAVE_X86_FORMS
-
-#include <immintrin.h>
+#ifdef GPB_HAVE_X86_FORMS
 
 _Static_assert(GPB_NARROW_BINS == 8, "the forms below have eight bins");
 
@@ -92,9 +89,6 @@ _Static_assert(GPB_NARROW_BINS == 8, "the forms below have eight bins");
 #define GPB_LANE_SHIFT(b)	(32 * (GPB_NARROW_FIRST + (b)) + 1)
 
 /* ---- AVX2 ---- */
-
-#define GPB_TARGET_AVX2		__attribute__((target("avx2")))
-#define GPB_FN_AVX2			static inline __attribute__((always_inline, target("avx2")))
 
 /* What is the same in all lanes: of a value and of all values */
 typedef struct GpbCut256
@@ -204,12 +198,9 @@ add_avx2(const int64 *words, int n, int64 *sum)
 	store_more_avx2(sum + 4, high_sum);
 }
 
-static const GpbNarrowLoops loops_avx2 = {"AVX2", holds_all_avx2, scatter_avx2, add_avx2};
+static const GpbNarrowLoops loops_avx2 = {holds_all_avx2, scatter_avx2, add_avx2};
 
 /* ---- AVX-512 ---- */
-
-#define GPB_TARGET_AVX512	__attribute__((target("avx512f")))
-#define GPB_FN_AVX512		static inline __attribute__((always_inline, target("avx512f")))
 
 GPB_FN_AVX512 __m512i
 shifts_avx512(void)
@@ -280,71 +271,28 @@ add_avx512(const int64 *words, int n, int64 *sum)
 }
 
 static const GpbNarrowLoops loops_avx512 = {
-	"AVX-512", holds_all_avx512, scatter_avx512, add_avx512
+	holds_all_avx512, scatter_avx512, add_avx512
 };
 
 #endif							/* x86-64 */
 
-/* ---- the choice ---- */
-
-/* The form in use, or NULL until the first call */
-static const GpbNarrowLoops *loops_here = NULL;
-
-bool
-gpb_narrow_force(GpbNarrowForm form)
-{
-	switch (form)
-	{
-#ifdef GPB_HAVE_X86_FORMS
-		case GPB_NARROW_AVX512:
-			if (!__builtin_cpu_supports("avx512f"))
-				return false;
-			loops_here = &loops_avx512;
-			return true;
-		case GPB_NARROW_AVX2:
-			if (!__builtin_cpu_supports("avx2"))
-				return false;
-			loops_here = &loops_avx2;
-			return true;
-#endif
-		case GPB_NARROW_PLAIN:
-			loops_here = &loops_plain;
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* The form in use; the first call chooses the widest that the CPU has. */
-static inline const GpbNarrowLoops *
-loops(void)
-{
-	if (__builtin_expect(loops_here == NULL, 0) && !gpb_narrow_force(GPB_NARROW_AVX512) &&
-		!gpb_narrow_force(GPB_NARROW_AVX2))
-		(void) gpb_narrow_force(GPB_NARROW_PLAIN);
-	return loops_here;
-}
-
-const char *
-gpb_narrow_name(void)
-{
-	return loops()->name;
-}
+static const GpbNarrowLoops *const forms[GPB_CPU_FORMS] =
+GPB_FORMS(&loops_plain, &loops_avx2, &loops_avx512);
 
 bool
 gpb_narrow_holds_all(const int64 *words, int n)
 {
-	return loops()->holds_all(words, n);
+	return forms[gpb_cpu_form()]->holds_all(words, n);
 }
 
 void
 gpb_narrow_scatter(const GpbNarrowTerm *terms, int nterms, int n, int64 *const *answers)
 {
-	loops()->scatter(terms, nterms, n, answers);
+	forms[gpb_cpu_form()]->scatter(terms, nterms, n, answers);
 }
 
 void
 gpb_narrow_add(const int64 *words, int n, int64 *sum)
 {
-	loops()->add(words, n, sum);
+	forms[gpb_cpu_form()]->add(words, n, sum);
 }

@@ -6,173 +6,24 @@
  *-------------------------------------------------------------------------
  */
 #include "program/program_entries.h"
+#include "program/program_load.h"
 #include "program/program_terms.h"
-
-/* A set of slots */
-typedef struct SlotSet
-{
-	uint64		word[2];
-} SlotSet;
-
-static inline void
-set_add(SlotSet *set, int slot)
-{
-	if (slot != GPB_NO_SLOT)
-		set->word[slot / 64] |= (uint64) 1 << (slot % 64);
-}
-
-static inline bool
-set_has(const SlotSet *set, int slot)
-{
-	return (set->word[slot / 64] >> (slot % 64)) & 1;
-}
-
-/* ---- the order of work ---- */
-
-/* Add the slots that a step reads. */
-static void
-add_step_slots(const GpbStep *step, SlotSet *slots)
-{
-	int			operands = gpb_operands(step->op);
-
-	set_add(slots, step->a);
-	if (operands > 1)
-		set_add(slots, step->b);
-	if (operands > 2)
-		set_add(slots, step->c);
-	if (step->op != GPB_OP_FILTER)
-		set_add(slots, step->guard);
-}
-
-/* Add the slots that terms and groups read, or the order of a limited list. */
-static void
-add_result_slots(const GpbProgram *program, SlotSet *slots)
-{
-	int			i;
-
-	if (gpb_program_judges(program) && program->limit > 0)
-		set_add(slots, program->order);
-
-	for (i = 0; i < program->nterms; i++)
-	{
-		set_add(slots, program->term[i].slot);
-		set_add(slots, program->term[i].filter);
-		set_add(slots, gpb_term_lower(&program->term[i]));
-	}
-	for (i = 0; i < program->ngroups; i++)
-		set_add(slots, program->group[i]);
-}
-
-/* The slots that the program reads or writes */
-static SlotSet
-used_slots(const GpbProgram *program)
-{
-	SlotSet		used = {{0, 0}};
-	int			i;
-
-	add_result_slots(program, &used);
-	for (i = 0; i < program->nsteps; i++)
-	{
-		add_step_slots(&program->step[i], &used);
-		if (program->step[i].op != GPB_OP_FILTER)
-			set_add(&used, program->step[i].into);
-	}
-	return used;
-}
-
-/* Plan to load the columns among the slots that are not loaded yet. */
-static void
-plan_loads(GpbEvaluator *evaluator, const SlotSet *slots, SlotSet *loaded)
-{
-	int			c;
-
-	for (c = 0; c < GPB_MAX_COLUMNS; c++)
-	{
-		GpbEvaluatorOp *op = &evaluator->op[evaluator->nops];
-
-		if (!set_has(slots, c) || set_has(loaded, c))
-			continue;
-		op->what = GPB_EVALUATE_LOAD;
-		op->which = (uint8) c;
-		evaluator->nops++;
-		evaluator->column[evaluator->ncolumns++] = (uint8) c;
-		set_add(loaded, c);
-	}
-}
-
-/* Note at each filter which slots are read after it, going backward. */
-static void
-plan_filters(GpbEvaluator *evaluator)
-{
-	const GpbProgram *program = evaluator->program;
-	SlotSet		later = {{0, 0}};
-	uint16		loads_later = 0;
-	int			i;
-
-	add_result_slots(program, &later);
-	for (i = evaluator->nops - 1; i >= 0; i--)
-	{
-		GpbEvaluatorOp *op = &evaluator->op[i];
-		const GpbStep *step = &program->step[op->which];
-
-		if (op->what == GPB_EVALUATE_LOAD)
-		{
-			loads_later |= (uint16) (1 << op->which);
-			continue;
-		}
-		if (op->what == GPB_EVALUATE_FILTER)
-		{
-			op->loads_later = loads_later;
-			op->later[0] = later.word[0];
-			op->later[1] = later.word[1];
-		}
-		else
-			later.word[step->into / 64] &= ~((uint64) 1 << (step->into % 64));
-		add_step_slots(step, &later);
-	}
-}
-
-/* Plan what is done with each strip. */
-static void
-plan_work(GpbEvaluator *evaluator)
-{
-	const GpbProgram *program = evaluator->program;
-	SlotSet		loaded = {{0, 0}};
-	SlotSet		results = {{0, 0}};
-	int			i;
-
-	for (i = 0; i < program->nsteps; i++)
-	{
-		const GpbStep *step = &program->step[i];
-		SlotSet		slots = {{0, 0}};
-		GpbEvaluatorOp *op;
-
-		add_step_slots(step, &slots);
-		plan_loads(evaluator, &slots, &loaded);
-		op = &evaluator->op[evaluator->nops++];
-		op->what = step->op == GPB_OP_FILTER ? GPB_EVALUATE_FILTER : GPB_EVALUATE_STEP;
-		op->which = (uint8) i;
-	}
-	add_result_slots(program, &results);
-	plan_loads(evaluator, &results, &loaded);
-	plan_filters(evaluator);
-}
 
 /* ---- memory ---- */
 
-/* Are the slot's values needed as arrays?  Those of lists are not. */
+/* The number of slots that the program reads or writes; *columns becomes that of columns. */
 static int
 count_slots(const GpbProgram *program, int *columns)
 {
-	SlotSet		used = used_slots(program);
+	GpbSlotSet		used = gpb_used_slots(program);
 	int			n = 0;
 	int			s;
 
 	*columns = 0;
 	for (s = 0; s < GPB_SLOTS; s++)
 	{
-		n += set_has(&used, s);
-		*columns += s < GPB_FIRST_CONSTANT && set_has(&used, s);
+		n += gpb_slots_have(&used, s);
+		*columns += s < GPB_FIRST_CONSTANT && gpb_slots_have(&used, s);
 	}
 	return n;
 }
@@ -230,19 +81,19 @@ gpb_evaluator_init(void *memory, const GpbProgram *program, const GpbAnswerForma
 {
 	GpbEvaluator *evaluator = (GpbEvaluator *) memory;
 	char	   *rest = (char *) memory + ((sizeof(GpbEvaluator) + 63) & ~(size_t) 63);
-	SlotSet		used = used_slots(program);
+	GpbSlotSet		used = gpb_used_slots(program);
 	int			s;
 
 	memset(evaluator, 0, sizeof(*evaluator));
 	evaluator->program = program;
 	evaluator->format = format;
 	evaluator->strip.program = program;
-	plan_work(evaluator);
+	gpb_plan_work(program, &evaluator->work);
 	for (s = 0; s < GPB_SLOTS; s++)
 	{
 		GpbStripSlot *slot = &evaluator->strip.slot[s];
 
-		if (!set_has(&used, s))
+		if (!gpb_slots_have(&used, s))
 			continue;
 		cut_slot(&rest, slot);
 		if (s < GPB_FIRST_CONSTANT)
@@ -276,343 +127,18 @@ gpb_evaluator_begin(GpbEvaluator *evaluator, const GpbEvaluatorSink *sink)
 		evaluator->gathered[c].has_nulls = false;
 }
 
-/* ---- loading columns of a leaf ---- */
-
-/* The entries of a strip on a leaf; at is NULL as long as they lie one after the other. */
-typedef struct StripSource
-{
-	const char *page;			/* NULL: the columns were loaded as entries were gathered */
-	int			row_width;		/* of the page */
-	GpbLeafPick pick;
-	uint64		locators;		/* a bit is set if it is in any entry's locator */
-	bool		has_locators;	/* is "locators" set? */
-	const uint32 *number;		/* of the entries' ranges; NULL if all belong to one */
-	uint32		one_number;
-	const int64 *weight;		/* how often each counts; NULL: once */
-} StripSource;
-
-/* The bits that the locators of any of the entries have; contiguous is a constant. */
-GPB_FN uint64
-or_locators(const StripSource *source, int row_width, bool contiguous)
-{
-	GpbLeafPick pick = source->pick;
-	const char *rows = gpb_page_row(source->page, row_width, 0);
-	uint64		even = 0;
-	uint64		odd = 0;
-	int			i;
-
-	for (i = 0; i + 1 < pick.n; i += 2)
-	{
-		even |= gpb_stored_locator(rows - gpb_pick_position(&pick, i, contiguous) * row_width,
-								   row_width);
-		odd |= gpb_stored_locator(rows - gpb_pick_position(&pick, i + 1, contiguous) * row_width,
-								  row_width);
-	}
-	if (i < pick.n)
-		even |= gpb_stored_locator(rows - gpb_pick_position(&pick, i, contiguous) * row_width,
-								   row_width);
-	return even | odd;
-}
-
-static uint64
-source_locators(const StripSource *source)
-{
-	if (gpb_has_runs(source->row_width))
-		return source->pick.at == NULL ? or_locators(source, GPB_RUN_ROW_WIDTH, true) :
-			or_locators(source, GPB_RUN_ROW_WIDTH, false);
-	return source->pick.at == NULL ? or_locators(source, source->row_width, true) :
-		or_locators(source, source->row_width, false);
-}
-
-/* ---- keys of a leaf with runs ---- */
-
-/* What is loaded of a key: see gpb_slot_column() */
-typedef struct KeyField
-{
-	int			column;			/* of a key that has several, counted from 0; -1: the key */
-	bool		lower;			/* of a wide key, which half */
-} KeyField;
-
-/* The value of a field of a key; *is_null is set if the field is a column's, and that is NULL. */
-static int64
-key_field(const GpbLayout *layout, KeyField field, GpbKey key, bool *is_null)
-{
-	*is_null = field.column >= 0 && gpb_key_column_is_null(layout, field.column, key);
-	if (*is_null)
-		return 0;
-	if (field.column >= 0)
-		return gpb_key_column_value(layout, field.column, key);
-	return gpb_is_wide(layout->key_width) ? gpb_key_half(key, layout->flags, field.lower) :
-		gpb_key_value((uint64) key, layout->key_width, layout->flags);
-}
-
-/* Load a field of the keys, which is the same for all entries of a run. */
-static void
-load_runs(const GpbLayout *layout, const StripSource *source, KeyField field, GpbStripSlot *slot)
-{
-	int			key_width = layout->key_width;
-	const GpbLeafPick *pick = &source->pick;
-	GpbKeyReader reader = gpb_read_keys(source->page, key_width, GPB_RUN_ROW_WIDTH,
-										gpb_pick_position(pick, 0, pick->at == NULL));
-	int			end;
-	int			i;
-
-	slot->has_nulls = false;
-	for (i = 0; i < pick->n; i = end)
-	{
-		GpbKey		key = gpb_next_key(&reader, key_width, GPB_RUN_ROW_WIDTH,
-									   gpb_pick_position(pick, i, pick->at == NULL));
-		bool		is_null;
-		int64		word = key_field(layout, field, key, &is_null);
-		int			at;
-
-		end = gpb_pick_run_end(&reader, pick, i);
-		for (at = i; at < end; at++)
-			slot->words[at] = word;
-		if (field.column >= 0)
-			memset(slot->nulls + i, is_null, end - i);
-		slot->has_nulls |= is_null;
-	}
-}
-
-/* ---- keys of other leaves ---- */
-
-/* Load the keys as values; key_width, descending and contiguous are constants. */
-GPB_FN void
-load_key_values(const StripSource *source, int key_width, int flags, bool contiguous,
-				int64 *words)
-{
-	const char *page = source->page;
-	GpbLeafPick pick = source->pick;
-	int			i;
-
-	for (i = 0; i < pick.n; i++)
-	{
-		GpbKey		key = gpb_page_key(page, key_width, gpb_pick_position(&pick, i, contiguous));
-
-		words[i] = gpb_key_value((uint64) key, key_width, flags);
-	}
-}
-
-/* Load halves of wide keys; lower and contiguous are constants. */
-GPB_FN void
-load_key_halves(const StripSource *source, int flags, bool lower, bool contiguous, int64 *words)
-{
-	const char *page = source->page;
-	GpbLeafPick pick = source->pick;
-	int			i;
-
-	for (i = 0; i < pick.n; i++)
-	{
-		GpbKey		key = gpb_page_key(page, GPB_WIDE_KEY,
-									   gpb_pick_position(&pick, i, contiguous));
-
-		words[i] = gpb_key_half(key, flags, lower);
-	}
-}
-
-static void
-load_wide_keys(const GpbLayout *layout, const StripSource *source, bool lower, int64 *words)
-{
-	if (source->pick.at == NULL && !lower)
-		load_key_halves(source, layout->flags, false, true, words);
-	else if (source->pick.at == NULL)
-		load_key_halves(source, layout->flags, true, true, words);
-	else
-		load_key_halves(source, layout->flags, lower, false, words);
-}
-
-/*
- * Load the keys, or a half of each.  With NULLS FIRST each locator says whether its key is NULL.
- */
-static void
-load_keys(const GpbLayout *layout, const StripSource *source, bool lower, GpbStripSlot *slot)
-{
-	bool		ascending = (layout->flags & GPB_LAYOUT_DESC) == 0;
-	int			i;
-
-	if (gpb_has_runs(source->row_width))
-		load_runs(layout, source, (KeyField) {-1, lower}, slot);
-	else if (gpb_is_wide(layout->key_width))
-		load_wide_keys(layout, source, lower, slot->words);
-	else if (source->pick.at != NULL)
-		load_key_values(source, layout->key_width, layout->flags, false, slot->words);
-	else if (layout->key_width == 8 && ascending)
-		load_key_values(source, 8, 0, true, slot->words);
-	else if (layout->key_width == 4 && ascending)
-		load_key_values(source, 4, 0, true, slot->words);
-	else
-		load_key_values(source, layout->key_width, layout->flags, true, slot->words);
-	slot->has_nulls = false;
-	if ((layout->flags & GPB_LAYOUT_NULLS_FIRST) == 0 &&
-		(source->locators & GPB_LOC_ORDER_BIT) == 0)
-		return;
-	for (i = 0; i < source->pick.n; i++)
-	{
-		int			at = gpb_pick_position(&source->pick, i, source->pick.at == NULL);
-		uint64		locator = gpb_page_locator(source->page, source->row_width, at);
-		bool		is_null = gpb_locator_is_null(locator, layout->flags);
-
-		slot->nulls[i] = is_null;
-		slot->has_nulls |= is_null;
-		if (is_null)
-			slot->words[i] = 0;
-	}
-}
-
-/* Load the values of an INCLUDE column; kind, contiguous and nulls are constants. */
-GPB_FN void
-load_values(const GpbLeafColumn *column, const GpbLeafPick *pick, int kind, bool contiguous,
-			bool nulls, GpbStripSlot *slot)
-{
-	const GpbLeafColumn from = *column;
-	int64	   *words = slot->words;
-	uint8	   *null_bytes = slot->nulls;
-	int			n = pick->n;
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		const char *row = from.rows - gpb_pick_position(pick, i, contiguous) * from.stride;
-		int64		word = gpb_row_value(row, from.offset, kind);
-
-		if (nulls)
-		{
-			bool		is_null = (gpb_row_locator(row) & from.null_bit) != 0;
-
-			null_bytes[i] = is_null;
-			word &= (int64) is_null - 1;
-		}
-		words[i] = word;
-	}
-}
-
-/* Choose the loop by how the entries lie, and by whether any of the values may be NULL. */
-GPB_FN void
-load_kind(const GpbLeafColumn *column, const GpbLeafPick *pick, int kind, GpbStripSlot *slot)
-{
-	if (slot->has_nulls && pick->at == NULL)
-		load_values(column, pick, kind, true, true, slot);
-	else if (slot->has_nulls)
-		load_values(column, pick, kind, false, true, slot);
-	else if (pick->at == NULL)
-		load_values(column, pick, kind, true, false, slot);
-	else
-		load_values(column, pick, kind, false, false, slot);
-}
-
-/* Load the values of a key column; the widths of keys, and contiguous, are constants. */
-GPB_FN void
-load_fields(const StripSource *source, GpbKeyColumn column, int key_width, bool contiguous,
-			GpbStripSlot *slot)
-{
-	bool		may_be_null = gpb_column_has_null(column);
-	GpbKey		null = gpb_null_field(column);
-	int64	   *words = slot->words;
-	uint8	   *nulls = slot->nulls;
-	GpbLeafPick pick = source->pick;
-	uint8		any = 0;
-	int			i;
-
-	for (i = 0; i < pick.n; i++)
-	{
-		GpbKey		key = gpb_page_key(source->page, key_width,
-									   gpb_pick_position(&pick, i, contiguous));
-		GpbKey		field = gpb_key_field(column, key);
-		bool		is_null = may_be_null && field == null;
-
-		nulls[i] = is_null;
-		any |= is_null;
-		words[i] = gpb_field_value(column, field) & ((int64) is_null - 1);
-	}
-	slot->has_nulls = any != 0;
-}
-
-/* Load key column number c, counted from 0, of a key that has several. */
-static void
-load_key_column(const GpbLayout *layout, const StripSource *source, int c, GpbStripSlot *slot)
-{
-	GpbKeyColumn column = layout->key[c];
-
-	if (gpb_has_runs(source->row_width))
-		load_runs(layout, source, (KeyField) {c, false}, slot);
-	else if (source->pick.at != NULL)
-		load_fields(source, column, layout->key_width, false, slot);
-	else if (layout->key_width == 8)
-		load_fields(source, column, 8, true, slot);
-	else
-		load_fields(source, column, layout->key_width, true, slot);
-}
-
-/* Choose the loop by the kind of an INCLUDE column's values, or of their lower halves. */
-static void
-load_kinds(const GpbLeafColumn *column, const GpbLeafPick *pick, int kind, GpbStripSlot *slot)
-{
-	switch (kind)
-	{
-		case GPB_KIND_INT2:
-			load_kind(column, pick, GPB_KIND_INT2, slot);
-			break;
-		case GPB_KIND_INT4:
-			load_kind(column, pick, GPB_KIND_INT4, slot);
-			break;
-		case GPB_KIND_INT128:
-			load_kind(column, pick, GPB_KIND_INT128, slot);
-			break;
-		case GPB_KIND_INT128_LOWER:
-			load_kind(column, pick, GPB_KIND_INT128_LOWER, slot);
-			break;
-		case GPB_KIND_BYTES16:
-			load_kind(column, pick, GPB_KIND_BYTES16, slot);
-			break;
-		case GPB_KIND_BYTES16_LOWER:
-			load_kind(column, pick, GPB_KIND_BYTES16_LOWER, slot);
-			break;
-		default:
-			load_kind(column, pick, GPB_KIND_INT8, slot);
-			break;
-	}
-}
-
-/* Load the column of a slot, or the halves that it has, of the strip's entries. */
-static void
-load_column(GpbEvaluator *evaluator, StripSource *source, int s)
-{
-	const GpbLayout *layout = &evaluator->program->layout;
-	GpbStripSlot *slot = &evaluator->strip.slot[s];
-	bool		lower;
-	int			c = gpb_slot_column(evaluator->program, s, &lower);
-	int			kind;
-	GpbLeafColumn column;
-
-	if (!source->has_locators)
-		source->locators = source_locators(source);
-	source->has_locators = true;
-	*slot = evaluator->leaf[s];
-	if (c == 0)
-	{
-		load_keys(layout, source, lower, slot);
-		return;
-	}
-	if (c > layout->ncolumns)
-	{
-		load_key_column(layout, source, c - layout->ncolumns - 1, slot);
-		return;
-	}
-	column.rows = gpb_page_row(source->page, layout->row_width, 0);
-	column.stride = layout->row_width;
-	column.offset = layout->offset[c - 1];
-	column.null_bit = (uint64) 1 << (GPB_LOC_NULL_SHIFT + c - 1);
-	slot->has_nulls = (source->locators & column.null_bit) != 0;
-	kind = layout->kind[c - 1];
-	load_kinds(&column, &source->pick, lower ? gpb_lower_kind(kind) : kind, slot);
-}
-
 /* ---- a strip ---- */
+
+/* Load the column of slot s of the strip's entries. */
+static inline void
+load_column(GpbEvaluator *evaluator, GpbStripSource *source, int s)
+{
+	gpb_load_column(evaluator->program, source, s, &evaluator->leaf[s], &evaluator->strip.slot[s]);
+}
 
 /* Keep the positions on the leaf of the entries that a filter has kept. */
 static void
-keep_positions(GpbEvaluator *evaluator, StripSource *source, int kept)
+keep_positions(GpbEvaluator *evaluator, GpbStripSource *source, int kept)
 {
 	const GpbLeafPick *pick = &source->pick;
 	const uint8 *keep = evaluator->keep;
@@ -646,7 +172,7 @@ keep_numbers(GpbEvaluator *evaluator, int n)
 
 /* Drop the entries for which the slot is not true. */
 static void
-filter_strip(GpbEvaluator *evaluator, const GpbEvaluatorOp *op, int filter, StripSource *source)
+filter_strip(GpbEvaluator *evaluator, const GpbEvaluatorOp *op, int filter, GpbStripSource *source)
 {
 	GpbStrip   *strip = &evaluator->strip;
 	int			n = strip->n;
@@ -659,7 +185,7 @@ filter_strip(GpbEvaluator *evaluator, const GpbEvaluatorOp *op, int filter, Stri
 		return;
 	for (w = 0; w < 2; w++)
 	{
-		uint64		later = op->later[w];
+		uint64		later = op->later.word[w];
 
 		if (w == 0 && of_leaf)
 			later &= ~(uint64) op->loads_later;
@@ -686,7 +212,7 @@ filter_strip(GpbEvaluator *evaluator, const GpbEvaluatorOp *op, int filter, Stri
 
 /* Add the strip's entries, as often as each counts, to the answers that were found for them. */
 static void
-weigh_entries(GpbEvaluator *evaluator, const StripSource *source)
+weigh_entries(GpbEvaluator *evaluator, const GpbStripSource *source)
 {
 	uint32		sums = 0;
 	int			i;
@@ -709,7 +235,7 @@ answer_all(GpbEvaluator *evaluator, int64 *answer)
 
 /* Add the strip's entries to their groups. */
 static GpbEvaluation
-add_to_groups(GpbEvaluator *evaluator, const StripSource *source)
+add_to_groups(GpbEvaluator *evaluator, const GpbStripSource *source)
 {
 	const GpbProgram *program = evaluator->program;
 	const GpbStrip *strip = &evaluator->strip;
@@ -754,7 +280,7 @@ add_to_groups(GpbEvaluator *evaluator, const StripSource *source)
 
 /* Add the strip's entries to the answers of their ranges, or to the one answer; sums are wide. */
 static void
-add_to_answers(GpbEvaluator *evaluator, const StripSource *source)
+add_to_answers(GpbEvaluator *evaluator, const GpbStripSource *source)
 {
 	const GpbStrip *strip = &evaluator->strip;
 	int64	   *answers = evaluator->sink.answers;
@@ -783,15 +309,15 @@ add_to_answers(GpbEvaluator *evaluator, const StripSource *source)
 
 /* Put the entries of the source, n of them, through the program. */
 static void
-evaluate_strip(GpbEvaluator *evaluator, StripSource *source, int n)
+evaluate_strip(GpbEvaluator *evaluator, GpbStripSource *source, int n)
 {
 	GpbStrip   *strip = &evaluator->strip;
 	int			i;
 
 	strip->n = n;
-	for (i = 0; i < evaluator->nops && strip->n > 0; i++)
+	for (i = 0; i < evaluator->work.nops && strip->n > 0; i++)
 	{
-		const GpbEvaluatorOp *op = &evaluator->op[i];
+		const GpbEvaluatorOp *op = &evaluator->work.op[i];
 		const GpbStep *step = &evaluator->program->step[op->which];
 
 		if (op->what == GPB_EVALUATE_FILTER)
@@ -823,7 +349,7 @@ evaluate_strip(GpbEvaluator *evaluator, StripSource *source, int n)
 
 /* The position on the leaf of entry i of the strip. */
 static inline int
-source_position(const StripSource *source, int i)
+source_position(const GpbStripSource *source, int i)
 {
 	return gpb_pick_position(&source->pick, i, source->pick.at == NULL);
 }
@@ -833,7 +359,7 @@ source_position(const StripSource *source, int i)
  * filters before that step, and do so again.  Returns how many are to be listed.
  */
 static int
-judge_singly(const GpbEvaluator *evaluator, const StripSource *source, uint8 *judged,
+judge_singly(const GpbEvaluator *evaluator, const GpbStripSource *source, uint8 *judged,
 			 uint64 *rank)
 {
 	const GpbLayout *layout = &evaluator->program->layout;
@@ -862,7 +388,7 @@ judge_singly(const GpbEvaluator *evaluator, const StripSource *source, uint8 *ju
  * listed.
  */
 static int
-judge_strip(GpbEvaluator *evaluator, StripSource *source, uint8 *judged, uint64 *rank)
+judge_strip(GpbEvaluator *evaluator, GpbStripSource *source, uint8 *judged, uint64 *rank)
 {
 	const GpbProgram *program = evaluator->program;
 	GpbStrip   *strip = &evaluator->strip;
@@ -870,9 +396,9 @@ judge_strip(GpbEvaluator *evaluator, StripSource *source, uint8 *judged, uint64 
 	int			i;
 
 	strip->n = source->pick.n;
-	for (i = 0; i < evaluator->nops && strip->n > 0; i++)
+	for (i = 0; i < evaluator->work.nops && strip->n > 0; i++)
 	{
-		const GpbEvaluatorOp *op = &evaluator->op[i];
+		const GpbEvaluatorOp *op = &evaluator->work.op[i];
 		const GpbStep *step = &program->step[op->which];
 
 		if (op->what == GPB_EVALUATE_FILTER)
@@ -894,10 +420,10 @@ judge_strip(GpbEvaluator *evaluator, StripSource *source, uint8 *judged, uint64 
 /* ---- the interface ---- */
 
 /* The strip of the picked entries from number "first" on */
-static StripSource
+static GpbStripSource
 strip_of_pick(const GpbLeafPick *pick, const void *page, int first)
 {
-	StripSource source;
+	GpbStripSource source;
 
 	memset(&source, 0, sizeof(source));
 	source.page = (const char *) page;
@@ -918,7 +444,7 @@ gpb_judge_leaf(GpbEvaluator *evaluator, const void *page, const GpbLeafPick *pic
 
 	for (first = 0; first < pick->n; first += GPB_STRIP)
 	{
-		StripSource source = strip_of_pick(pick, page, first);
+		GpbStripSource source = strip_of_pick(pick, page, first);
 
 		if (pick->at == NULL)
 			memset(judged + source.pick.first, GPB_JUDGED_DROPPED, source.pick.n);
@@ -954,7 +480,7 @@ gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void *page,
 		return;
 	for (first = 0; first < pick->n && evaluator->outcome == GPB_EVALUATED; first += GPB_STRIP)
 	{
-		StripSource source = strip_of_pick(pick, page, first);
+		GpbStripSource source = strip_of_pick(pick, page, first);
 
 		source.one_number = number;
 		evaluate_strip(evaluator, &source, source.pick.n);
@@ -965,16 +491,16 @@ gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void *page,
 static void
 evaluate_gathered(GpbEvaluator *evaluator)
 {
-	StripSource source;
+	GpbStripSource source;
 	int			i;
 
 	memset(&source, 0, sizeof(source));
 	source.number = evaluator->number;
 	if (evaluator->weighted)
 		source.weight = evaluator->weight;
-	for (i = 0; i < evaluator->ncolumns; i++)
+	for (i = 0; i < evaluator->work.ncolumns; i++)
 	{
-		int			c = evaluator->column[i];
+		int			c = evaluator->work.column[i];
 
 		evaluator->strip.slot[c] = evaluator->gathered[c];
 		evaluator->gathered[c].has_nulls = false;
@@ -984,66 +510,32 @@ evaluate_gathered(GpbEvaluator *evaluator)
 	evaluator->weighted = false;
 }
 
-/* Make the value of a column the one that is gathered last. */
+/* Make the value of a column the one that is gathered last; the word of a NULL is 0. */
 static inline void
-gather_value(GpbStripSlot *slot, int at, int64 word, bool is_null)
+gather_value(GpbStripSlot *slot, int at, GpbValue value)
 {
-	slot->words[at] = is_null ? 0 : word;
-	slot->nulls[at] = is_null;
-	slot->has_nulls |= is_null;
-}
-
-/*
- * Make half of the key, or of an INCLUDE column that has halves, the value that is gathered last.
- */
-static void
-gather_half(const GpbLayout *layout, int c, bool lower, GpbKey key, const char *row, int at,
-			GpbStripSlot *slot)
-{
-	uint64		locator = gpb_row_locator(row);
-	int			kind;
-
-	if (c == 0)
-	{
-		gather_value(slot, at, gpb_key_half(key, layout->flags, lower),
-					 gpb_locator_is_null(locator, layout->flags));
-		return;
-	}
-	kind = layout->kind[c - 1];
-	gather_value(slot, at,
-				 gpb_row_value(row, layout->offset[c - 1], lower ? gpb_lower_kind(kind) : kind),
-				 gpb_locator_column_is_null(locator, c - 1));
+	slot->words[at] = value.word;
+	slot->nulls[at] = value.is_null;
+	slot->has_nulls |= value.is_null;
 }
 
 void
 gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key, const char *row)
 {
 	const GpbLayout *layout = &evaluator->program->layout;
-	uint64		locator = gpb_row_locator(row);
 	int			at = evaluator->ngathered;
 	int			i;
 
 	if (evaluator->outcome != GPB_EVALUATED)
 		return;
-	for (i = 0; i < evaluator->ncolumns; i++)
+	for (i = 0; i < evaluator->work.ncolumns; i++)
 	{
-		int			s = evaluator->column[i];
-		GpbStripSlot *slot = &evaluator->gathered[s];
+		int			s = evaluator->work.column[i];
 		bool		lower;
 		int			c = gpb_slot_column(evaluator->program, s, &lower);
+		GpbValue	value = gpb_entry_value(layout, c, lower, key, row);
 
-		if (lower || (c == 0 && gpb_is_wide(layout->key_width)))
-			gather_half(layout, c, lower, key, row, at, slot);
-		else if (c == 0)
-			gather_value(slot, at, gpb_key_value((uint64) key, layout->key_width,
-													  layout->flags),
-						 gpb_locator_is_null(locator, layout->flags));
-		else if (c > layout->ncolumns)
-			gather_value(slot, at, gpb_key_column_value(layout, c - layout->ncolumns - 1, key),
-						 gpb_key_column_is_null(layout, c - layout->ncolumns - 1, key));
-		else
-			gather_value(slot, at, gpb_row_value(row, layout->offset[c - 1], layout->kind[c - 1]),
-						 gpb_locator_column_is_null(locator, c - 1));
+		gather_value(&evaluator->gathered[s], at, value);
 	}
 	evaluator->number[at] = number;
 	if (++evaluator->ngathered == GPB_STRIP)
@@ -1052,66 +544,14 @@ gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key, const cha
 
 /* ---- many entries with one value ---- */
 
-/*
- * The column slots that steps, filters of terms, and groups read, and terms for more than sums.  A
- * sum that stands for many values is below NaN, as they are: see SUM_LIMIT in value_cells.c.
- */
-static SlotSet
-deciding_slots(const GpbProgram *program)
-{
-	SlotSet		slots = {{0, 0}};
-	int			i;
-
-	for (i = 0; i < program->nsteps; i++)
-		add_step_slots(&program->step[i], &slots);
-	for (i = 0; i < program->ngroups; i++)
-		set_add(&slots, program->group[i]);
-	for (i = 0; i < program->nterms; i++)
-	{
-		const GpbTerm *term = &program->term[i];
-		int			sums = GPB_WANT_COUNT | GPB_WANT_SUM;
-
-		if ((term->want & GPB_WANT_HALVES) == 0 && term->lower == GPB_BOUNDS_FIND_NAN)
-			sums |= GPB_WANT_MINMAX;
-		set_add(&slots, term->filter);
-		if ((term->want & ~sums) == 0)
-			continue;
-		set_add(&slots, term->slot);
-		set_add(&slots, gpb_term_lower(term));
-	}
-	return slots;
-}
-
-/*
- * Exact sums of float8 are no multiples of a value, and lower halves are in another slot than the
- * upper ones.
- */
+/* Exact sums of float8 are no multiples of a value. */
 const GpbValueForm *
 gpb_evaluator_by_value(GpbEvaluator *evaluator)
 {
-	const GpbProgram *program = evaluator->program;
-	GpbValueForm *form = &evaluator->form;
-	SlotSet		deciding = deciding_slots(program);
-	int			ndeciding = 0;
-	int			i;
-
-	form->nsums = 0;
-	if (program->list_entries || program->nhalves > 0 ||
-		gpb_answer_has_float_sums(evaluator->format))
+	if (evaluator->program->list_entries || gpb_answer_has_float_sums(evaluator->format) ||
+		!gpb_work_by_value(evaluator->program, &evaluator->work, &evaluator->form))
 		return NULL;
-	for (i = 0; i < evaluator->ncolumns; i++)
-	{
-		if (set_has(&deciding, evaluator->column[i]))
-		{
-			form->slot = evaluator->column[i];
-			ndeciding++;
-		}
-		else if (form->nsums == GPB_VALUE_SUMS)
-			return NULL;
-		else
-			form->sum[form->nsums++] = evaluator->column[i];
-	}
-	return ndeciding == 1 ? form : NULL;
+	return &evaluator->form;
 }
 
 void
@@ -1127,9 +567,9 @@ gpb_evaluate_value(GpbEvaluator *evaluator, uint32 number, int64 value, bool is_
 	/* Those that are gathered besides, one by one, count once. */
 	for (i = 0; i < GPB_STRIP && !evaluator->weighted; i++)
 		evaluator->weight[i] = 1;
-	gather_value(&evaluator->gathered[form->slot], at, value, is_null);
+	gather_value(&evaluator->gathered[form->slot], at, (GpbValue) {is_null ? 0 : value, is_null});
 	for (i = 0; i < form->nsums; i++)
-		gather_value(&evaluator->gathered[form->sum[i]], at, sums[i], false);
+		gather_value(&evaluator->gathered[form->sum[i]], at, (GpbValue) {sums[i], false});
 	evaluator->number[at] = number;
 	evaluator->weight[at] = weight;
 	evaluator->weighted = true;
@@ -1141,14 +581,14 @@ int
 gpb_evaluator_load(GpbEvaluator *evaluator, const void *page, int first)
 {
 	GpbLeafPick pick = {NULL, 0, gpb_page_count(page)};
-	StripSource source;
+	GpbStripSource source;
 	int			i;
 
 	if (first >= pick.n)
 		return 0;
 	source = strip_of_pick(&pick, page, first);
-	for (i = 0; i < evaluator->ncolumns; i++)
-		load_column(evaluator, &source, evaluator->column[i]);
+	for (i = 0; i < evaluator->work.ncolumns; i++)
+		load_column(evaluator, &source, evaluator->work.column[i]);
 	return source.pick.n;
 }
 

@@ -20,6 +20,7 @@
 #include "program/leaf_aggregate.h"
 #include "program/program_list.h"
 #include "program/program_strip.h"
+#include "program/program_work.h"
 
 /* Why an evaluator has no answers */
 typedef enum GpbEvaluation
@@ -38,38 +39,6 @@ typedef struct GpbEvaluatorSink
 	GpbGroupTable *groups;		/* NULL if the program has no group slots */
 } GpbEvaluatorSink;
 
-/* What is done with a strip, in this order */
-typedef enum GpbEvaluatorWhat
-{
-	GPB_EVALUATE_LOAD,			/* load a column */
-	GPB_EVALUATE_STEP,
-	GPB_EVALUATE_FILTER
-} GpbEvaluatorWhat;
-
-typedef struct GpbEvaluatorOp
-{
-	uint8		what;			/* GpbEvaluatorWhat */
-	uint8		which;			/* the column's slot, or the number of the step */
-	uint16		loads_later;	/* a filter: bit s is set if slot s is loaded after it */
-	uint64		later[2];		/* a filter: bit s % 64 of word s / 64 is set if something after it
-								 * reads slot s before it is set again */
-} GpbEvaluatorOp;
-
-/* The most columns whose sums can go with a value */
-#define GPB_VALUE_SUMS		3
-
-/*
- * A program that is a function of one column: what it does with an entry is decided by that
- * column's value, so entries with equal values can be added together.  It may want sums of other
- * columns too, and how many of their values are not NULL.
- */
-typedef struct GpbValueForm
-{
-	int			slot;			/* of the column */
-	int			nsums;
-	uint8		sum[GPB_VALUE_SUMS];	/* slots of the other columns */
-} GpbValueForm;
-
 typedef struct GpbEvaluator
 {
 	const GpbProgram *program;
@@ -78,10 +47,7 @@ typedef struct GpbEvaluator
 	GpbEvaluation outcome;
 	uint64		counted;		/* entries that no filter has dropped */
 
-	int			nops;
-	GpbEvaluatorOp op[GPB_MAX_STEPS + GPB_MAX_COLUMNS];
-	int			ncolumns;		/* slots of columns that the program reads */
-	uint8		column[GPB_MAX_COLUMNS];
+	GpbEvaluatorWork work;
 
 	GpbStrip	strip;
 	GpbStripSlot leaf[GPB_MAX_COLUMNS]; /* arrays of the columns, for entries of a leaf */

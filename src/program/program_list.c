@@ -6,40 +6,9 @@
  *-------------------------------------------------------------------------
  */
 #include "program/program_list.h"
+#include "program/program_load.h"
 
 /* ---- one entry ---- */
-
-/* The value of a column of an entry, or its upper or lower half; the word of a NULL is 0. */
-static GpbValue
-column_value(const GpbLayout *layout, int column, bool lower, GpbKey key, const char *row)
-{
-	uint64		locator = gpb_row_locator(row);
-	GpbValue	value;
-
-	if (column == 0)
-	{
-		value.is_null = gpb_locator_is_null(locator, layout->flags);
-		value.word = gpb_is_wide(layout->key_width) ?
-			gpb_key_half(key, layout->flags, lower) :
-			gpb_key_value((uint64) key, layout->key_width, layout->flags);
-	}
-	else if (column > layout->ncolumns)
-	{
-		value.is_null = gpb_key_column_is_null(layout, column - layout->ncolumns - 1, key);
-		value.word = gpb_key_column_value(layout, column - layout->ncolumns - 1, key);
-	}
-	else
-	{
-		int			kind = layout->kind[column - 1];
-
-		value.is_null = gpb_locator_column_is_null(locator, column - 1);
-		value.word = gpb_row_value(row, layout->offset[column - 1],
-								   lower ? gpb_lower_kind(kind) : kind);
-	}
-	if (value.is_null)
-		value.word = 0;
-	return value;
-}
 
 /* The columns and constants of the program for one entry, at their slots. */
 static void
@@ -52,7 +21,7 @@ load_values(const GpbProgram *program, GpbKey key, const char *row, GpbValue *va
 		bool		lower;
 		int			column = gpb_slot_column(program, i, &lower);
 
-		values[i] = column_value(&program->layout, column, lower, key, row);
+		values[i] = gpb_entry_value(&program->layout, column, lower, key, row);
 	}
 	for (i = 0; i < program->nconstants; i++)
 	{

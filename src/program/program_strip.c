@@ -16,6 +16,7 @@
 #define GPB_NO_DEPENDENCIES
 #endif
 
+#include "cpu_form.h"
 #include "program/answer.h"
 #include "program/program_strip.h"
 
@@ -45,7 +46,6 @@ static const uint8 no_nulls[GPB_STRIP];
 /* One set of the loops below, in a form */
 typedef struct GpbStripLoops
 {
-	const char *name;
 	bool		(*values) (int op, const GpbStripStep *step);
 	bool		(*nulls) (int op, GpbStripStep *step);
 	int			(*truths) (const int64 *words, int n, uint8 *keep);
@@ -317,54 +317,21 @@ same_words(const int64 *words, int n)
 
 #define GPB_FORM(name) name ## _plain
 #define GPB_FORM_TARGET
-#define GPB_FORM_NAME "plain"
 #include "program/program_strip_template.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define GPB_HAVE_X86_FORMS
-
-#define GPB_FORM(name) name ## _avx2
-#define GPB_FORM_TARGET __attribute__((target("avx2")))
-#define GPB_FORM_NAME "AVX2"
-#include "program/program_strip_template.h"
-#endif
-
-/* The form in use, or NULL until the first call */
-static const GpbStripLoops *loops_here = NULL;
-
-bool
-gpb_strip_force(GpbStripForm form)
-{
-	switch (form)
-	{
 #ifdef GPB_HAVE_X86_FORMS
-		case GPB_STRIP_AVX2:
-			if (!__builtin_cpu_supports("avx2"))
-				return false;
-			loops_here = &loops_avx2;
-			return true;
+#define GPB_FORM(name) name ## _avx2
+#define GPB_FORM_TARGET GPB_TARGET_AVX2
+#include "program/program_strip_template.h"
 #endif
-		case GPB_STRIP_PLAIN:
-			loops_here = &loops_plain;
-			return true;
-		default:
-			return false;
-	}
-}
 
-/* The form in use; the first call chooses the widest that the CPU has. */
+static const GpbStripLoops *const forms[GPB_CPU_FORMS] =
+GPB_FORMS(&loops_plain, &loops_avx2, &loops_avx2);
+
 static inline const GpbStripLoops *
 loops(void)
 {
-	if (__builtin_expect(loops_here == NULL, 0) && !gpb_strip_force(GPB_STRIP_AVX2))
-		(void) gpb_strip_force(GPB_STRIP_PLAIN);
-	return loops_here;
-}
-
-const char *
-gpb_strip_name(void)
-{
-	return loops()->name;
+	return forms[gpb_cpu_form()];
 }
 
 /* ---- the interface ---- */

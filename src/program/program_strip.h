@@ -6,8 +6,7 @@
  * Plain C, free of PostgreSQL headers.  A strip is some entries of which each value lies in an
  * array.  A step is one loop over the strip, with the operator as a constant of the loop, so that
  * the compiler makes vector instructions of it where there are such.  The loops exist in two forms,
- * AVX2 and what the compiler builds for any CPU; which one runs is decided at the first call, as in
- * visible_entries.h.  Both give the same.
+ * AVX2 and what the compiler builds for any CPU (cpu_form.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -84,19 +83,5 @@ extern bool gpb_strip_cut(const int64 *words, const int64 *mask, int n, GpbStrip
 
 /* Are all n words the same? */
 extern bool gpb_strip_same(const int64 *words, int n);
-
-/* ---- the form ---- */
-
-typedef enum GpbStripForm
-{
-	GPB_STRIP_PLAIN,
-	GPB_STRIP_AVX2
-} GpbStripForm;
-
-/* The name of the form in use: "AVX2" or "plain". */
-extern const char *gpb_strip_name(void);
-
-/* Use this form from now on, for tests.  Returns false if the CPU, or the build, lacks it. */
-extern bool gpb_strip_force(GpbStripForm form);
 
 #endif							/* GPB_PROGRAM_STRIP_H */

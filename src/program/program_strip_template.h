@@ -4,7 +4,7 @@
  *	  The loops of program_strip.c in one form; included once for each.
  *
  * GPB_FORM(name) is the name of a function of the form, GPB_FORM_TARGET the attribute that says for
- * which CPU it is compiled, GPB_FORM_NAME what it is called.  All three are undefined at the end.
+ * which CPU it is compiled.  Both are undefined at the end.
  *
  *-------------------------------------------------------------------------
  */
@@ -74,7 +74,6 @@ GPB_FORM(same) (const int64 *words, int n)
 }
 
 static const GpbStripLoops GPB_FORM(loops) = {
-	.name = GPB_FORM_NAME,
 	.values = GPB_FORM(values),
 	.nulls = GPB_FORM(nulls),
 	.truths = GPB_FORM(truths),
@@ -88,4 +87,3 @@ static const GpbStripLoops GPB_FORM(loops) = {
 
 #undef GPB_FORM
 #undef GPB_FORM_TARGET
-#undef GPB_FORM_NAME

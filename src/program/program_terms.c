@@ -36,6 +36,50 @@ term_mask(const GpbStrip *strip, const GpbTerm *term, int64 *mask, const int64 *
 	return (int) count;
 }
 
+/* ---- one answer, or one for each entry: "each" says which ---- */
+
+/* Add the squares of the float8 words that count; false if a narrow sum does not hold one. */
+static bool
+add_float_squares(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
+				  int64 *const *answers, bool each)
+{
+	bool		held = true;
+	int			i;
+
+	for (i = 0; i < n && held; i++)
+	{
+		if (mask == NULL || mask[i] != 0)
+			held = gpb_exact_sum_add_square(column, answers[each ? i : 0] + column->float_squares,
+											words[i]);
+	}
+	return held;
+}
+
+/* The words of the lower halves that a term takes, or NULL */
+static const int64 *
+lower_words(const GpbStrip *strip, const GpbTerm *term)
+{
+	int			lower = gpb_term_lower(term);
+
+	return lower == GPB_NO_SLOT ? NULL : strip->slot[lower].words;
+}
+
+/* Take the values of two halves that count into a term's bounds. */
+static void
+add_halves(const GpbAnswerColumn *column, const GpbStrip *strip, const GpbTerm *term,
+		   const int64 *mask, int64 *const *answers, bool each)
+{
+	const int64 *uppers = strip->slot[term->slot].words;
+	const int64 *lowers = lower_words(strip, term);
+	int			i;
+
+	for (i = 0; i < strip->n; i++)
+	{
+		if (mask == NULL || mask[i] != 0)
+			gpb_answer_add_halves(column, answers[each ? i : 0], uppers[i], lowers[i]);
+	}
+}
+
 /* ---- one answer ---- */
 
 /* Add what one finite value was cut into to the sum at "word" of an answer. */
@@ -83,22 +127,6 @@ add_wide(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, i
 	}
 }
 
-/* Add the squares of the float8 words that count to an exact sum. */
-static bool
-add_float_squares(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
-				  int64 *sum)
-{
-	bool		held = true;
-	int			i;
-
-	for (i = 0; i < n && held; i++)
-	{
-		if (mask == NULL || mask[i] != 0)
-			held = gpb_exact_sum_add_square(column, sum, words[i]);
-	}
-	return held;
-}
-
 /* Add the float8 words that count to the exact sums of a term. */
 static bool
 add_floats(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
@@ -117,7 +145,7 @@ add_floats(const GpbAnswerColumn *column, const int64 *words, const int64 *mask,
 		gpb_narrow_add(counting, n, answer + column->float_sum);
 	}
 	return column->float_squares == 0 ||
-		add_float_squares(column, words, mask, n, answer + column->float_squares);
+		add_float_squares(column, words, mask, n, &answer, false);
 }
 
 /* Combine the words that count with those of the answer, bit by bit. */
@@ -134,29 +162,6 @@ add_bits(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, i
 		answer[column->bits_or] |= bits[1];
 	if (column->bits_xor != 0)
 		answer[column->bits_xor] ^= bits[2];
-}
-
-/* The words of the lower halves that a term takes, or NULL */
-static const int64 *
-lower_words(const GpbStrip *strip, const GpbTerm *term)
-{
-	int			lower = gpb_term_lower(term);
-
-	return lower == GPB_NO_SLOT ? NULL : strip->slot[lower].words;
-}
-
-/* Take the values of two halves that count into a term's bounds. */
-static void
-add_halves(const GpbAnswerColumn *column, const int64 *uppers, const int64 *lowers,
-		   const int64 *mask, int n, int64 *answer)
-{
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		if (mask == NULL || mask[i] != 0)
-			gpb_answer_add_halves(column, answer, uppers[i], lowers[i]);
-	}
 }
 
 /* Add the strip's values of one term to an answer; false if a narrow sum does not hold one. */
@@ -189,7 +194,7 @@ add_term(const GpbStrip *strip, const GpbTerm *term, const GpbAnswerColumn *colu
 	if (column->bits_and != 0 || column->bits_or != 0 || column->bits_xor != 0)
 		add_bits(column, words, mask, n, answer);
 	if (column->halves != 0)
-		add_halves(column, words, lower_words(strip, term), mask, n, answer);
+		add_halves(column, strip, term, mask, &answer, false);
 	return column->float_sum == 0 || add_floats(column, words, mask, n, answer);
 }
 
@@ -268,20 +273,6 @@ scatter_values(const GpbAnswerColumn *column, const int64 *words, const int64 *m
 	}
 }
 
-/* Take the values of two halves that count into the bounds of the term in each one's answer. */
-static void
-scatter_halves(const GpbAnswerColumn *column, const int64 *uppers, const int64 *lowers,
-			   const int64 *mask, int n, int64 *const *answers)
-{
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		if (mask == NULL || mask[i] != 0)
-			gpb_answer_add_halves(column, answers[i], uppers[i], lowers[i]);
-	}
-}
-
 /* Add float8 words to counts and wide sums, of which only the three bins of a value are written. */
 static void
 scatter_wide(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
@@ -356,23 +347,10 @@ scatter_float_bounds(int minmax, const int64 *words, const int64 *mask, int n,
 	}
 }
 
-/* Add the squares of the float8 words that count; false if a narrow sum does not hold one. */
-static bool
-scatter_float_squares(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
-					  int64 *const *answers)
-{
-	bool		held = true;
-	int			i;
-
-	for (i = 0; i < n && held; i++)
-	{
-		if (mask == NULL || mask[i] != 0)
-			held = gpb_exact_sum_add_square(column, answers[i] + column->float_squares, words[i]);
-	}
-	return held;
-}
-
-/* Add float8 words to narrow sums, and to what else the column has.  As scatter_narrow() */
+/*
+ * Add float8 words to narrow sums, and to what else the column has.  Those that all count are left
+ * for later in the sums.  Returns false if a narrow sum does not hold one.
+ */
 static bool
 scatter_any_narrow(const GpbAnswerColumn *column, const int64 *words, const int64 *mask, int n,
 				   int64 *const *answers, GpbNarrowTerms *later)
@@ -381,7 +359,7 @@ scatter_any_narrow(const GpbAnswerColumn *column, const int64 *words, const int6
 		scatter_float_bounds(column->minmax, words, mask, n, answers);
 	return scatter_narrow(column, words, mask, n, answers, later) &&
 		(column->float_squares == 0 ||
-		 scatter_float_squares(column, words, mask, n, answers));
+		 add_float_squares(column, words, mask, n, answers, true));
 }
 
 /* Count the entries; returns whether exact sums must carry then. */
@@ -436,7 +414,7 @@ gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *c
 				else if (!scatter_any_narrow(column, words, mask, n, answers, &later))
 					return false;
 				if (column->halves != 0)
-					scatter_halves(column, words, lower_words(strip, term), mask, n, answers);
+					add_halves(column, strip, term, mask, answers, true);
 				break;
 		}
 	}

@@ -9,6 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "cpu_form.h"
 #include "program/visible_entries.h"
 
 /* Number of entries that are tested together */
@@ -17,7 +18,6 @@
 /* One form of the test: "all" for a leaf that is expected to be visible, "each" for any other */
 typedef struct GpbVisibleEntries
 {
-	const char *name;
 	bool		(*all) (const GpbVisibilityPages *pages, const void *page, int row_width,
 						int from, int to, const char *next);
 	int			(*each) (const GpbVisibilityPages *pages, const void *page, int row_width,
@@ -147,15 +147,9 @@ blocks_plain(const char *page, int row_width, int from, int to, uint32 *least, u
 	}
 }
 
-static const GpbVisibleEntries entries_plain = {"plain", all_plain, each_plain, blocks_plain};
+static const GpbVisibleEntries entries_plain = {all_plain, each_plain, blocks_plain};
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define GPB_HAVE_X86_FORMS
-
-#include <immintrin.h>
-
-#define GPB_TARGET_AVX2		__attribute__((target("avx2")))
-#define GPB_FN_AVX2			static inline __attribute__((always_inline, target("avx2")))
+#ifdef GPB_HAVE_X86_FORMS
 
 /* ---- AVX2 ---- */
 
@@ -469,55 +463,17 @@ blocks_avx2(const char *page, int row_width, int from, int to, uint32 *least, ui
 	*most = ~group_least(_mm256_xor_si256(high, _mm256_set1_epi32(-1)));
 }
 
-static const GpbVisibleEntries entries_avx2 = {"AVX2", all_avx2, each_avx2, blocks_avx2};
+static const GpbVisibleEntries entries_avx2 = {all_avx2, each_avx2, blocks_avx2};
 #endif							/* x86-64 */
 
-/* ---- the choice ---- */
-
-/* The form in use, or NULL until the first call */
-static const GpbVisibleEntries *entries_here = NULL;
-
-bool
-gpb_visible_entries_force(GpbVisibleEntriesForm form)
-{
-	switch (form)
-	{
-#ifdef GPB_HAVE_X86_FORMS
-		case GPB_VISIBLE_ENTRIES_AVX2:
-			if (!__builtin_cpu_supports("avx2"))
-				return false;
-			entries_here = &entries_avx2;
-			return true;
-#endif
-		case GPB_VISIBLE_ENTRIES_PLAIN:
-			entries_here = &entries_plain;
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* The form in use; the first call chooses the widest that the CPU has. */
-static inline const GpbVisibleEntries *
-choose_entries(void)
-{
-	if (__builtin_expect(entries_here == NULL, 0) &&
-		!gpb_visible_entries_force(GPB_VISIBLE_ENTRIES_AVX2))
-		(void) gpb_visible_entries_force(GPB_VISIBLE_ENTRIES_PLAIN);
-	return entries_here;
-}
-
-const char *
-gpb_visible_entries_name(void)
-{
-	return choose_entries()->name;
-}
+static const GpbVisibleEntries *const forms[GPB_CPU_FORMS] =
+GPB_FORMS(&entries_plain, &entries_avx2, &entries_avx2);
 
 bool
 gpb_all_entries_visible(const GpbVisibilityPages *pages, const void *page, int row_width,
 						int from, int to, const char *next)
 {
-	return choose_entries()->all(pages, page, row_width, from, to,
+	return forms[gpb_cpu_form()]->all(pages, page, row_width, from, to,
 								 next != NULL ? next : (const char *) page);
 }
 
@@ -525,11 +481,11 @@ int
 gpb_visible_entries(const GpbVisibilityPages *pages, const void *page, int row_width,
 					int from, int to, uint8 *visible)
 {
-	return choose_entries()->each(pages, page, row_width, from, to, visible);
+	return forms[gpb_cpu_form()]->each(pages, page, row_width, from, to, visible);
 }
 
 void
 gpb_entry_blocks(const char *page, int row_width, int from, int to, uint32 *least, uint32 *most)
 {
-	choose_entries()->blocks(page, row_width, from, to, least, most);
+	forms[gpb_cpu_form()]->blocks(page, row_width, from, to, least, most);
 }

@@ -4,9 +4,8 @@
  *	  Which entries of a leaf are on all-visible heap pages, with the widest
  *	  instructions that this CPU has.
  *
- * Plain C, free of PostgreSQL headers.  The test exists in two forms, AVX2 and
- * plain C; which one runs is decided at the first call by what the CPU reports,
- * as in key_search.h.  Both forms return the same.
+ * Plain C, free of PostgreSQL headers.  The test exists in two forms, AVX2 and plain C
+ * (cpu_form.h).
  *
  * The bits are those of pages of the visibility map, which others may change
  * meanwhile; each bit is read once, between call and return.
@@ -71,17 +70,5 @@ extern int	gpb_visible_entries(const GpbVisibilityPages *pages, const void *page
  */
 extern void gpb_entry_blocks(const char *page, int row_width, int from, int to, uint32 *least,
 							 uint32 *most);
-
-/* The name of the form in use: "AVX2" or "plain". */
-extern const char *gpb_visible_entries_name(void);
-
-typedef enum GpbVisibleEntriesForm
-{
-	GPB_VISIBLE_ENTRIES_PLAIN,
-	GPB_VISIBLE_ENTRIES_AVX2
-} GpbVisibleEntriesForm;
-
-/* Use this form from now on, for tests.  Returns false if the CPU, or the build, lacks it. */
-extern bool gpb_visible_entries_force(GpbVisibleEntriesForm form);
 
 #endif							/* GPB_VISIBLE_ENTRIES_H */

@@ -95,7 +95,7 @@ extern void test_random_wants(GpbRangesSpec *spec);
 
 /* Everything there is */
 extern const GpbNarrowRange test_whole;
-/* The same, as a request over the mirror has it */
+/* The range of everything, in the form that a request over the mirror has */
 extern const void *test_whole_of(const TestMirror *mirror);
 /* Any bounds, the upper before the lower now and then */
 extern GpbNarrowRange test_random_range(const TestMirror *mirror);

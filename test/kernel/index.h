@@ -80,8 +80,8 @@ typedef struct TestIndex
 extern GpbLayout test_layout(int key_width, int flags, int ncolumns, const int *kinds);
 
 /*
- * The same, of an index with several key columns that fill its key: random codes for NULL, orders
- * and signs; all keys are such
+ * The layout of an index with several key columns that fill its key, and these INCLUDE kinds:
+ * random codes for NULL, orders and signs.  All keys are such.
  */
 extern GpbLayout test_columns_layout(int key_width, int ncolumns, const int *kinds);
 

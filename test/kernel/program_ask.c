@@ -200,7 +200,10 @@ ask_once(TestMirror *mirror, const GpbRangesSpec *spec, const void *ranges)
 	return result.faults;
 }
 
-/* Likewise; a request for groups is also asked with narrow sums. */
+/*
+ * Ask a program, and compare what comes with the model; a request for groups is also asked with
+ * narrow sums.  Returns the number of faults.
+ */
 uint64
 test_ask_program(TestMirror *mirror, const GpbRangesSpec *spec, const void *ranges)
 {

@@ -451,7 +451,7 @@ add_product(TestBuilder *builder, Halves a, int word)
 					 add_half(builder, GPB_OP_LOWER_MULTIPLY, a.lower, word, 0)};
 }
 
-/* Likewise for a sum or a difference */
+/* Steps for the sum or the difference of two values, as the planner writes them */
 static Halves
 add_sum(TestBuilder *builder, bool subtract, Halves a, Halves b)
 {

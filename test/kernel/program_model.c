@@ -34,7 +34,10 @@ half_of_key(const GpbLayout *layout, GpbKey key, bool lower)
 	return turn_sign(half);
 }
 
-/* Likewise of 16 bytes in a row: an integer, the least byte first, or bytes, the greatest first */
+/*
+ * Half of a value of 16 bytes in a row, by arithmetic of the model's own: of an integer, whose least
+ * byte comes first, or of bytes, whose greatest does
+ */
 static int64
 half_in_row(const char *bytes, int kind, bool lower)
 {

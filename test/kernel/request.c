@@ -642,7 +642,7 @@ compare_group_records(const void *a, const void *b)
 	return memcmp(a, b, compared_bytes);
 }
 
-/* The same groups, in whichever order they come */
+/* Are the groups those that are expected, in whichever order they come? */
 static void
 compare_groups(int channel, const TestExpected *expected)
 {

@@ -6,7 +6,7 @@
 # and much memory; so do joins under aggregates; and all of it beside writers.
 #
 # Guards: join_exec.c's batches, windows and unmatched rows; join_plan.c's parting of the clauses;
-# join_match.c's conditions, join_keys.c, range_conditions.c, the narrow and the wide sort.
+# join_match.c's conditions, outer_batch.c, range_conditions.c, the narrow and the wide sort.
 use GpubtreeTest;
 use GpubtreeRandom;
 

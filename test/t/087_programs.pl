@@ -7,9 +7,9 @@
 # little memory. Where core raises an error there is one here; and beside writers a snapshot stays
 # what it is.
 #
-# Guards: scan_*.c; aggregate_match.c, aggregate_exec.c, aggregate_groups.c, node_ranges.c,
-# aggregate_values*.c, aggregate_sets.c, aggregate_subprograms.c, aggregate_regroup.c; range_aggregate_*.c, range_groups.c, lateral_plan.c, join_program.c,
-# row_program.c, kept_rows.c, subquery_exec.c; the builder of programs; each engine's evaluation.
+# Guards: scan_*.c; aggregate_match.c, aggregate_exec.c, aggregate_groups.c, conditions.c,
+# aggregate_values*.c, aggregate_sets.c, aggregate_subprograms.c, merge_groups.c; range_aggregate_*.c, range_groups.c, lateral_plan.c, join_program.c,
+# row_program.c, ordinary.c, kept_rows.c, subquery_exec.c; the builder of programs; each engine's evaluation.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables for each device (default 12)

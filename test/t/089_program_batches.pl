@@ -19,6 +19,16 @@ CREATE VIEW found AS SELECT i, k, v, w FROM range JOIN t ON k BETWEEN lo AND hi;
 CREATE FUNCTION rows_of_one(program text, mode text) RETURNS SETOF bigint[] LANGUAGE sql AS $$
 	SELECT gpubtree_test_program('t_k', ARRAY[1], ARRAY[29999], program, mode)
 $$;
+
+-- the same rows in two tables, about which one question is asked
+CREATE TABLE t_even AS SELECT * FROM t WHERE w % 2 = 0;
+CREATE TABLE t_odd AS SELECT * FROM t WHERE w % 2 <> 0;
+CREATE INDEX t_even_k ON t_even USING gpubtree (k) INCLUDE (v, w);
+CREATE INDEX t_odd_k ON t_odd USING gpubtree (k) INCLUDE (v, w);
+CREATE FUNCTION rows_of_two(program text, mode text) RETURNS SETOF bigint[] LANGUAGE sql AS $$
+	SELECT gpubtree_test_ask('{t_even_k,t_odd_k}', array_agg(lo ORDER BY i), array_agg(hi ORDER BY i),
+		program, mode) FROM range
+$$;
 CREATE FUNCTION rows_of(program text, mode text) RETURNS SETOF bigint[] LANGUAGE sql AS $$
 	SELECT gpubtree_test_program('t_k', array_agg(lo ORDER BY i), array_agg(hi ORDER BY i),
 		program, mode) FROM range
@@ -74,18 +84,20 @@ my $as_text = "coalesce(string_agg(r::text, ' ' ORDER BY r), 'none')";
 sub check
 {
 	my ($state, $begin, @modes) = @_;
+	my $two = $state eq 'all-visible';
 
 	foreach my $program (@programs, @of_one)
 	{
 		my ($name, $words, $how, $sql) = @$program;
-		my $rows_of = grep({ $_ == $program } @of_one) ? 'rows_of_one' : 'rows_of';
+		my @rows_of = grep({ $_ == $program } @of_one) ? ('rows_of_one') : ('rows_of', $two ? ('rows_of_two') : ());
 		my $expected = $node->safe_psql('postgres', "$plain SELECT $as_text FROM ($sql) s (r)");
 
 		foreach my $mode (@modes)
 		{
 			is($node->safe_psql('postgres',
-					"$begin; SELECT $as_text FROM $rows_of('$words', '$mode $how') r; COMMIT"),
-				$expected, "$state, $mode: $name");
+					"$begin; SELECT $as_text FROM $_('$words', '$mode $how') r; COMMIT"),
+				$expected, "$state, $mode, $_: $name")
+			  foreach @rows_of;
 		}
 	}
 	return;

@@ -6,7 +6,7 @@
 # columns, GpubtreeScan, GpubtreeRangeAggregate and
 # GpubtreeSubquery.  gpubtree_check() finds each index sound.
 #
-# Guards: key_columns.h, column_ranges.c, row_bound.c, row_scans.c, column_conditions.c, range_conditions.c, the entries and tuples that key.c and
+# Guards: key_columns.h, column_ranges.c, row_bound.c, row_scans.c, conditions.c, range_conditions.c, the entries and tuples that key.c and
 # scan_tuple.c make of several columns, and the slots that programs have for these.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm

@@ -5,7 +5,7 @@
 # many types, each in any order and with NULLs or without; tables change by updates, aborted
 # transactions and VACUUM, and by writers beside.
 #
-# Guards: column_arms.c, column_conditions.c, scan_groups.c, scan_walk.c, scan_ordered.c,
+# Guards: arms.c, conditions.c, scan_groups.c, scan_walk.c, scan_ordered.c,
 # scan_reader.c, gpb_fields_next() in column_ranges.c.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm

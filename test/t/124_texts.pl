@@ -5,7 +5,7 @@
 # updated, and not visible to everyone; with and without a join on the key.  Then tables of 60,000
 # values, whose words go to the device with the ranges, and are too many for the staging.
 #
-# Guards: program_codes*.c, aggregate_values*.c, join_aggregate_exec.c, long tables (program.h).
+# Guards: program_codes*.c, aggregate_values*.c, range_aggregate_exec.c, long tables (program.h).
 use GpubtreeTest;
 use GpubtreeRandom;
 

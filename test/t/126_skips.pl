@@ -10,7 +10,7 @@
 # leaves are split, emptied and deleted; on a standby that replays all this, too.
 #
 # Guards: skip.c, gpb_fields_next() and gpb_fields_previous(), and where scan.c goes from leaf to
-# leaf; index/groups.c, column_skip.c, and where column_conditions.c narrows ranges to groups.
+# leaf; index/groups.c, column_skip.c, and where conditions.c narrows ranges to groups.
 #
 # GPB_SEED		see gpb_seed() in GpubtreeTest.pm
 # GPB_ROUNDS	number of tables (default 14)

@@ -5,7 +5,7 @@
 # The ordinary plan of a node that has one is shown by all of these, though it begins only then, or
 # when the node gives up, and once: one that was explained while the statement ran is executed after.
 #
-# Guards: node_private.h, ordinary_child.c, and each node's ..._explain.c
+# Guards: node_private.h, ordinary.c, and each node's ..._explain.c
 use JSON::PP;
 use GpubtreeNodes;
 use GpubtreeTest;

@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../src/key_search.h"
-#include "../../src/key_sort.h"
+#include "cpu_form.h"
+#include "key_search.h"
+#include "key_sort.h"
 #include "verdict.h"
 
 #define MOST_KEYS	1024
@@ -114,7 +115,7 @@ check_page(const char *page, int key_width, int n, const GpbKey *keys, int nkeys
 }
 
 static void
-test_form(GpbKeySearchForm form, int key_width)
+test_form(GpbCpuForm form, int key_width)
 {
 	static const int bits[] = {1, 4, 10, 33, 64};
 	static char page[GPB_PAGE_SIZE] __attribute__((aligned(64)));
@@ -123,7 +124,7 @@ test_form(GpbKeySearchForm form, int key_width)
 	int			most = gpb_page_capacity(key_width, GPB_LOCATOR_WIDTH);
 	int			n;
 
-	if (!gpb_key_search_force(form))
+	if (!gpb_cpu_force(form))
 	{
 		printf("       form %d: not on this CPU\n", (int) form);
 		return;
@@ -142,7 +143,7 @@ test_form(GpbKeySearchForm form, int key_width)
 		ok &= check_page(page, key_width, n, keys, nkeys);
 	}
 	snprintf(what, sizeof(what), "%s, %d-byte keys, 0 to %d on a page",
-			 gpb_key_search_name(), key_width, most);
+			 gpb_cpu_form_name(), key_width, most);
 	verdict(ok, what);
 }
 
@@ -260,11 +261,11 @@ main(int argc, char **argv)
 
 	printf("seed %lu\n", seed);
 	state = seed * 2 + 1;
-	for (form = GPB_KEY_SEARCH_PLAIN; form <= GPB_KEY_SEARCH_AVX512; form++)
+	for (form = GPB_CPU_PLAIN; form <= GPB_CPU_AVX512; form++)
 	{
-		test_form((GpbKeySearchForm) form, 4);
-		test_form((GpbKeySearchForm) form, 8);
-		test_form((GpbKeySearchForm) form, GPB_WIDE_KEY);
+		test_form((GpbCpuForm) form, 4);
+		test_form((GpbCpuForm) form, 8);
+		test_form((GpbCpuForm) form, GPB_WIDE_KEY);
 	}
 	for (i = 0; i < (int) (sizeof(sizes) / sizeof(sizes[0])); i++)
 	{

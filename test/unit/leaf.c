@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "cpu_form.h"
 #include "program/leaf_aggregate.h"
 #include "program/visible_entries.h"
 #include "verdict.h"
@@ -172,7 +173,7 @@ random_block(int order, uint32 first)
 }
 
 static void
-test_visibility(GpbVisibleEntriesForm form, int row_width)
+test_visibility(GpbCpuForm form, int row_width)
 {
 	static const int rare[] = {0, 0, 5000, 100, 2};
 	GpbVisibilityPages pages;
@@ -182,7 +183,7 @@ test_visibility(GpbVisibleEntriesForm form, int row_width)
 	char		what[100];
 	int			round;
 
-	if (!gpb_visible_entries_force(form))
+	if (!gpb_cpu_force(form))
 	{
 		printf("       form %d: not on this CPU\n", (int) form);
 		return;
@@ -214,14 +215,14 @@ test_visibility(GpbVisibleEntriesForm form, int row_width)
 								   short_from + length < n ? short_from + length : n);
 		}
 	}
-	snprintf(what, sizeof(what), "%s, rows of %d bytes: visibility", gpb_visible_entries_name(),
+	snprintf(what, sizeof(what), "%s, rows of %d bytes: visibility", gpb_cpu_form_name(),
 			 row_width);
 	verdict(ok, what);
 }
 
 /* The first and the last heap block that each map page covers are looked up in that page. */
 static void
-test_map_pages(GpbVisibleEntriesForm form)
+test_map_pages(GpbCpuForm form)
 {
 	GpbVisibilityPages pages;
 	char	   *page = guarded_page();
@@ -231,7 +232,7 @@ test_map_pages(GpbVisibleEntriesForm form)
 	uint64		p;
 	int			i;
 
-	if (!gpb_visible_entries_force(form))
+	if (!gpb_cpu_force(form))
 		return;
 	/* Of the page's heap blocks only the first and the last are all-visible. */
 	memset(bits, 0, GPB_PAGE_SIZE);
@@ -262,7 +263,7 @@ test_map_pages(GpbVisibleEntriesForm form)
 		}
 	}
 	snprintf(what, sizeof(what), "%s: both ends of each of %lu map pages",
-			 gpb_visible_entries_name(), (unsigned long) ALL_MAP_PAGES);
+			 gpb_cpu_form_name(), (unsigned long) ALL_MAP_PAGES);
 	verdict(ok, what);
 }
 
@@ -271,7 +272,7 @@ test_map_pages(GpbVisibleEntriesForm form)
  * map page or of two; of all heap blocks only one is not all-visible.
  */
 static void
-test_one_block(GpbVisibleEntriesForm form)
+test_one_block(GpbCpuForm form)
 {
 	GpbVisibilityPages pages;
 	char	   *page = guarded_page();
@@ -280,7 +281,7 @@ test_one_block(GpbVisibleEntriesForm form)
 	int			round;
 	int			i;
 
-	if (!gpb_visible_entries_force(form))
+	if (!gpb_cpu_force(form))
 		return;
 	fill_map(0);
 	hold_pages(&pages, 0);
@@ -307,13 +308,13 @@ test_one_block(GpbVisibleEntriesForm form)
 		*byte = saved;
 		ok &= gpb_all_entries_visible(&pages, page, 12, 0, n, page);
 	}
-	snprintf(what, sizeof(what), "%s: one block is not visible", gpb_visible_entries_name());
+	snprintf(what, sizeof(what), "%s: one block is not visible", gpb_cpu_form_name());
 	verdict(ok, what);
 }
 
 /* The least and the greatest heap block of entries, with rows of all widths that there are forms for. */
 static void
-test_entry_blocks(GpbVisibleEntriesForm form)
+test_entry_blocks(GpbCpuForm form)
 {
 	static const int widths[] = {8, 10, 12, 16, 20, 24, 32, 40};
 	char	   *page = guarded_page();
@@ -321,7 +322,7 @@ test_entry_blocks(GpbVisibleEntriesForm form)
 	char		what[100];
 	int			round;
 
-	if (!gpb_visible_entries_force(form))
+	if (!gpb_cpu_force(form))
 		return;
 	for (round = 0; round < 20000; round++)
 	{
@@ -348,13 +349,13 @@ test_entry_blocks(GpbVisibleEntriesForm form)
 		gpb_entry_blocks(page, width, from, to, &found_least, &found_most);
 		ok &= found_least == least && found_most == most;
 	}
-	snprintf(what, sizeof(what), "%s: least and greatest block", gpb_visible_entries_name());
+	snprintf(what, sizeof(what), "%s: least and greatest block", gpb_cpu_form_name());
 	verdict(ok, what);
 }
 
 /* Entries are on the last heap blocks that there can be; one of these is not all-visible, or none. */
 static void
-test_last_blocks(GpbVisibleEntriesForm form)
+test_last_blocks(GpbCpuForm form)
 {
 	GpbVisibilityPages pages;
 	char	   *page = guarded_page();
@@ -365,7 +366,7 @@ test_last_blocks(GpbVisibleEntriesForm form)
 	uint32		hidden;
 	int			i;
 
-	if (!gpb_visible_entries_force(form))
+	if (!gpb_cpu_force(form))
 		return;
 	fill_map(0);
 	gpb_visibility_pages_init(&pages);
@@ -386,7 +387,7 @@ test_last_blocks(GpbVisibleEntriesForm form)
 			*byte = saved;
 		}
 	}
-	snprintf(what, sizeof(what), "%s: the last heap blocks", gpb_visible_entries_name());
+	snprintf(what, sizeof(what), "%s: the last heap blocks", gpb_cpu_form_name());
 	verdict(ok, what);
 }
 
@@ -394,7 +395,7 @@ test_last_blocks(GpbVisibleEntriesForm form)
 
 /* Sums of rows, of which a single one has flags */
 static void
-test_sum(GpbSumForm form)
+test_sum(GpbCpuForm form)
 {
 	char	   *page = guarded_page();
 	bool		ok = true;
@@ -402,7 +403,7 @@ test_sum(GpbSumForm form)
 	int			round;
 	int			i;
 
-	if (!gpb_sum_force(form))
+	if (!gpb_cpu_force(form))
 		return;
 	for (round = 0; round < 5000; round++)
 	{
@@ -426,7 +427,7 @@ test_sum(GpbSumForm form)
 		sum = gpb_sum_int4_rows(rows, n, &flags);
 		ok &= sum == expected && flags == (n > 0 ? 1 << round % 16 : 0);
 	}
-	snprintf(what, sizeof(what), "%s: sums of rows", gpb_sum_name());
+	snprintf(what, sizeof(what), "%s: sums of rows", gpb_cpu_form_name());
 	verdict(ok, what);
 }
 
@@ -504,7 +505,7 @@ check_aggregate(char *page, const GpbProgram *program, int n, bool nulls, bool e
 }
 
 static void
-test_aggregate(GpbSumForm form, int want)
+test_aggregate(GpbCpuForm form, int want)
 {
 	static const GpbKind kinds[] = {GPB_KIND_INT4, GPB_KIND_INT8, GPB_KIND_INT2};
 	GpbProgram	program;
@@ -514,7 +515,7 @@ test_aggregate(GpbSumForm form, int want)
 	int			round;
 	int			c;
 
-	if (!gpb_sum_force(form))
+	if (!gpb_cpu_force(form))
 		return;
 	memset(&program, 0, sizeof(program));
 	program.layout.key_width = 8;
@@ -537,7 +538,7 @@ test_aggregate(GpbSumForm form, int want)
 		ok &= check_aggregate(page, &program, round % 2 ? most : (int) (next_random() % (most + 1)),
 							  next_random() % 3 == 0, round % 5 == 0);
 	}
-	snprintf(what, sizeof(what), "%s: aggregates, wanted %d", gpb_sum_name(), want);
+	snprintf(what, sizeof(what), "%s: aggregates, wanted %d", gpb_cpu_form_name(), want);
 	verdict(ok, what);
 }
 
@@ -719,14 +720,14 @@ main(int argc, char **argv)
 	state = seed * 2 + 1;
 	for (i = 0; i < MAP_PAGES; i++)
 		map_page[i] = guarded_page();
-	for (form = GPB_VISIBLE_ENTRIES_PLAIN; form <= GPB_VISIBLE_ENTRIES_AVX2; form++)
+	for (form = GPB_CPU_PLAIN; form <= GPB_CPU_AVX2; form++)
 	{
 		for (i = 0; i < (int) (sizeof(widths) / sizeof(widths[0])); i++)
-			test_visibility((GpbVisibleEntriesForm) form, widths[i]);
-		test_map_pages((GpbVisibleEntriesForm) form);
-		test_one_block((GpbVisibleEntriesForm) form);
-		test_last_blocks((GpbVisibleEntriesForm) form);
-		test_entry_blocks((GpbVisibleEntriesForm) form);
+			test_visibility((GpbCpuForm) form, widths[i]);
+		test_map_pages((GpbCpuForm) form);
+		test_one_block((GpbCpuForm) form);
+		test_last_blocks((GpbCpuForm) form);
+		test_entry_blocks((GpbCpuForm) form);
 	}
 	for (i = 4; i <= GPB_WIDE_KEY; i *= 2)
 	{
@@ -735,13 +736,13 @@ main(int argc, char **argv)
 		test_runs(i, 1300);
 		test_damaged_runs(i);
 	}
-	for (form = GPB_SUM_PLAIN; form <= GPB_SUM_AVX2; form++)
+	for (form = GPB_CPU_PLAIN; form <= GPB_CPU_AVX2; form++)
 	{
-		test_sum((GpbSumForm) form);
-		test_aggregate((GpbSumForm) form, GPB_WANT_COUNT);
-		test_aggregate((GpbSumForm) form, GPB_WANT_COUNT | GPB_WANT_SUM);
-		test_aggregate((GpbSumForm) form, GPB_WANT_COUNT | GPB_WANT_MINMAX);
-		test_aggregate((GpbSumForm) form, GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX);
+		test_sum((GpbCpuForm) form);
+		test_aggregate((GpbCpuForm) form, GPB_WANT_COUNT);
+		test_aggregate((GpbCpuForm) form, GPB_WANT_COUNT | GPB_WANT_SUM);
+		test_aggregate((GpbCpuForm) form, GPB_WANT_COUNT | GPB_WANT_MINMAX);
+		test_aggregate((GpbCpuForm) form, GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX);
 	}
 	return print_sums();
 }

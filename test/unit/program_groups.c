@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "program/program.h"
+#include "program_tests.h"
 
 /* Memory of a table, of which there may be too little */
 void *

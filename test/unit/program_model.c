@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "program/program.h"
+#include "program_tests.h"
 
 static Result
 null_result(void)

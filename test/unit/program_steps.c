@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "program/program.h"
+#include "program_tests.h"
 
 /* The same value: NaNs are one, whatever their bits, where an operator makes floats. */
 static bool

@@ -6,7 +6,7 @@
  *-------------------------------------------------------------------------
  */
 #include "program/narrow_scatter.h"
-#include "program/program.h"
+#include "program_tests.h"
 
 /* The number that a narrow sum is, as a wide one */
 static GpbFloatSum

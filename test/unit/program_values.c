@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "program/program.h"
+#include "program_tests.h"
 
 static uint64 state;
 

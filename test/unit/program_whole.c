@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "program/program.h"
+#include "program_tests.h"
 
 #define RANGES		5
 
@@ -452,13 +452,13 @@ loads_leaf(GpbEvaluator *evaluator, const Leaf *leaf)
 
 	for (first = 0; (n = gpb_evaluator_load(evaluator, leaf->page, first)) > 0; first += n)
 	{
-		for (c = 0; c < evaluator->ncolumns; c++)
+		for (c = 0; c < evaluator->work.ncolumns; c++)
 		{
-			const GpbStripSlot *slot = &evaluator->strip.slot[evaluator->column[c]];
+			const GpbStripSlot *slot = &evaluator->strip.slot[evaluator->work.column[c]];
 
 			for (i = 0; i < n; i++)
 			{
-				const GpbValue *value = &leaf->value[first + i][evaluator->column[c]];
+				const GpbValue *value = &leaf->value[first + i][evaluator->work.column[c]];
 
 				ok &= (slot->has_nulls && slot->nulls[i]) == value->is_null &&
 					slot->words[i] == (value->is_null ? 0 : value->word);

@@ -6,7 +6,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "program/program.h"
+#include "program_tests.h"
 #include "program/program_zone.h"
 
 /* The most values of an operand, and the most entries of a zone */
@@ -56,7 +56,7 @@ random_operand(Sort sort)
 		if ((sort == TIMESTAMP || sort == MOMENT) && !gpb_timestamp_is_infinite(word) &&
 			(word < GPB_TIMESTAMP_LEAST || word >= GPB_TIMESTAMP_END))
 			word = first;
-		/* Likewise dates */
+		/* Nor are there dates beyond these but the infinite ones. */
 		if (sort == DATE && word != INT32_MIN && word != INT32_MAX &&
 			(word < GPB_DATE_LEAST || word >= GPB_DATE_END))
 			word = first = below(1000);

@@ -17,11 +17,10 @@
 #include "utils/memutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
-#include "exec/answer/ordinary_child.h"
-#include "exec/answer/range_totals.h"
+#include "exec/answer/ordinary.h"
 #include "exec/bind/program_bind_safe.h"
 #include "exec/shell/expressions.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 #include "index/index.h"
 
 /* ---- begin ---- */
@@ -43,50 +42,64 @@ require_rights(const GpbAggregatePlan *plan, const CustomScan *node)
 }
 
 /*
- * Make the subprograms of the plan's program.  Memory is of the current context.  What is a term of
- * the plan's program, of which only the count is wanted, may be a subprogram's group: so columns
- * whose codes are read are those of all subprograms.
+ * The memory of each subprogram's batch, as in GpbBatchWant: all share what one has.  Groups that
+ * are merged for a set may take as much again.
+ */
+static Size
+sub_memory(const GpbAggregateScan *scan)
+{
+	int			shares = scan->nsubs * (scan->plan.sets.n > 1 ? 2 : 1);
+
+	return shares == 1 ? 0 : get_hash_memory_limit() / shares;
+}
+
+/*
+ * Make a subprogram, and what asks by it.  The constants are those of the plan's program, which the
+ * first one has.
  */
 static void
-begin_subs(GpbAggregateScan *scan)
+begin_sub(GpbAggregateScan *scan, int i)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
-	GpbWhole	whole = {&plan->program.program, plan->ngroups, plan->group_types, plan->nitems,
-		plan->items, plan->nvalues, plan->values};
+	GpbSubprogram *sub = &scan->subs[i];
+	GpbAskWant	want = {GPB_ASK_NODE(&scan->node)};
+
+	gpb_subprogram_make(plan, plan->sets.phases[i / scan->subs_of_phase],
+						i % scan->subs_of_phase, sub);
+	if (sub->has_values)
+		sub->scan = gpb_values_begin(&sub->values, &sub->program, sub->floats, scan->node.index,
+									 &scan->node.css.ss.ps);
+	if (plan->has_program)
+	{
+		want.plan = &plan->program;
+		want.program = &sub->program;
+		want.constants_of = i > 0 ? scan->subs[0].ask : NULL;
+		want.memory = sub_memory(scan);
+	}
+	want.nitems = sub->nitems;
+	want.items = sub->items;
+	want.form = gpb_conditions_form(scan->conditions);
+	sub->ask = gpb_ask_begin(&scan->node.css.ss.ps, &want);
+}
+
+/*
+ * Make the subprograms of the plan's program.  Memory is of the current context.  Constants that
+ * must be are bound now.
+ */
+static void
+begin_subs(GpbAggregateScan *scan, const EState *estate)
+{
+	const GpbAggregatePlan *plan = &scan->plan;
 	int			i;
 
 	scan->subs_of_phase = Max(plan->nvalues, 1);
 	scan->nsubs = plan->sets.nphases * scan->subs_of_phase;
 	scan->subs = palloc(sizeof(GpbSubprogram) * scan->nsubs);
 	for (i = 0; i < scan->nsubs; i++)
-	{
-		GpbSubprogram *sub = &scan->subs[i];
-
-		gpb_subprogram_make(&whole, plan->sets.phases[i / scan->subs_of_phase],
-							i % scan->subs_of_phase,
-							sub);
-		if (sub->has_values)
-			sub->scan = gpb_values_begin(&sub->values, &sub->program, sub->floats,
-										 scan->node.index, &scan->node.css.ss.ps);
-		if (scan->constants != NULL)
-			scan->constants->columns |= gpb_program_columns(&sub->program);
-	}
-}
-
-/*
- * Evaluate constants that may fail now, if the query has parallel workers: no subtransaction can
- * begin once it is in parallel mode.  Values of subqueries are not there yet.
- */
-static void
-bind_early(GpbAggregateScan *scan, EState *estate, int eflags)
-{
-	if (!scan->constants_may_fail || !estate->es_plannedstmt->parallelModeNeeded ||
-		!bms_is_empty(scan->constants->params) || (eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
-		return;
-	scan->bound = palloc(sizeof(GpbProgram));
-	*scan->bound = scan->plan.program.program;
-	scan->unbound = gpb_program_constants_bind(scan->constants, true,
-											   scan->node.css.ss.ps.ps_ExprContext, scan->bound);
+		begin_sub(scan, i);
+	scan->bound_early = gpb_ask_binds_early(scan->subs[0].ask, estate);
+	if (scan->bound_early)
+		scan->unbound = gpb_ask_bind(scan->subs[0].ask, scan->node.css.ss.ps.ps_ExprContext);
 }
 
 static void
@@ -99,28 +112,15 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	gpb_aggregate_get(node, plan);
 	require_rights(plan, node);
 	if (node->custom_plans != NIL)
-		gpb_ordinary_child_begin(&scan->node, linitial(node->custom_plans), eflags);
+		gpb_ordinary_begin(&scan->node, linitial(node->custom_plans), eflags);
 	if (!gpb_open_scanned(&scan->node, plan->index, eflags))
 		return;
 
-	if (IndexRelationGetNumberOfKeyAttributes(scan->node.index) > 1)
-		scan->columns = gpb_column_conditions_init(scan->node.index, plan->conditions,
-												   plan->arrays, plan->arms, &css->ss.ps);
-	else
-		gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
-							 &scan->ranges);
+	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, plan->arrays,
+										   plan->arms, &css->ss.ps);
 	if (plan->skips != NIL)
-		gpb_column_conditions_skip(scan->columns, plan->skips, plan->skip_prefix, &css->ss.ps);
-	if (plan->arrays != NIL && scan->columns == NULL)
-		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
-	if (plan->has_program)
-	{
-		scan->constants = gpb_program_constants_init(&plan->program, scan->node.index,
-													 &css->ss.ps);
-		scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
-	}
-	begin_subs(scan);
-	bind_early(scan, estate, eflags);
+		gpb_conditions_skip(scan->conditions, plan->skips, plan->skip_prefix, &css->ss.ps);
+	begin_subs(scan, estate);
 	scan->ranges_may_fail = gpb_arms_may_fail(plan->arms);
 	if (scan->ranges_may_fail)
 		scan->range_params = bms_union(gpb_executor_params((Node *) plan->conditions),
@@ -128,7 +128,6 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	if (gpb_aggregate_has_rows(plan))
 		scan->rows = gpb_word_rows_begin(css);
 	scan->having = ExecInitQual(plan->having, &css->ss.ps);
-	scan->context = CurrentMemoryContext;
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree aggregate",
 											ALLOCSET_DEFAULT_SIZES);
 	scan->set_context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree grouping set",
@@ -137,158 +136,45 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- the answer ---- */
 
-/*
- * End a subprogram's batch, but keep what it counted, and the name of its engine, which goes with
- * it.
- */
+/* End what answers by the program, and had constants of another execution. */
 static void
-end_sub(GpbAggregateScan *scan, GpbSubprogram *sub)
-{
-	const GpbBatchCounters *counters;
-
-	if (sub->totals == NULL)
-		return;
-	counters = gpb_range_totals_counters(sub->totals);
-	gpb_batch_counters_add(&scan->past, counters);
-	sub->wide_sums |= counters->widened > 0;
-	strlcpy(scan->past_engine, counters->engine, sizeof(scan->past_engine));
-	scan->past.engine = scan->past_engine;
-	if (scan->engine == counters->engine)
-		scan->engine = scan->past_engine;
-	gpb_range_totals_end(sub->totals);
-	sub->totals = NULL;
-}
-
-/* End all batches. */
-static void
-end_totals(GpbAggregateScan *scan)
+stop_asking(GpbAggregateScan *scan)
 {
 	int			i;
 
 	for (i = 0; i < scan->nsubs; i++)
-		end_sub(scan, &scan->subs[i]);
+		gpb_ask_stop(scan->subs[i].ask);
 }
 
-/* The form of the node's ranges */
-static GpbRangeForm
-ranges_form(const GpbAggregateScan *scan)
-{
-	return scan->arrays != NULL ? gpb_arrays_form(scan->arrays) : GPB_RANGE_BOUNDS;
-}
-
-/*
- * The memory of each subprogram's batch, as in GpbBatchWant: all share what one has.  Groups that
- * are merged for a set may take as much again.
- */
-static Size
-sub_memory(const GpbAggregateScan *scan)
-{
-	int			shares = scan->nsubs * (scan->plan.sets.n > 1 ? 2 : 1);
-
-	return shares == 1 ? 0 : get_hash_memory_limit() / shares;
-}
-
-/* Make what answers the node's ranges for a subprogram, with these constants. */
-static void
-make_sub_totals(GpbAggregateScan *scan, const GpbProgram *constants, GpbSubprogram *sub)
-{
-	GpbNode    *node = &scan->node;
-	Snapshot	snapshot = node->css.ss.ps.state->es_snapshot;
-
-	if (!scan->plan.has_program)
-	{
-		sub->totals = gpb_range_totals_begin(node->heap, node->index, snapshot, sub->items,
-											 sub->nitems, ranges_form(scan), 0,
-											 GPB_ENGINE_AUTO);
-		return;
-	}
-	gpb_program_copy_bound(&sub->program, constants);
-	sub->totals = gpb_range_totals_begin_program(node->heap, node->index, snapshot,
-												 &sub->program, sub->items, sub->nitems,
-												 ranges_form(scan), sub_memory(scan),
-												 GPB_ENGINE_AUTO);
-	if (sub->wide_sums)
-		gpb_batch_use_wide_sums(gpb_range_totals_batch(sub->totals));
-}
-
-/*
- * Make what answers the node's ranges.  A batch over a plain program stays; others have constants
- * of one execution, which are not needed if there is nothing to be asked.  Returns NULL, or why the
- * program cannot be used.
- */
+/* Set the program's constants in all subprograms.  Returns NULL, or why it cannot be used. */
 static const char *
-make_totals(GpbAggregateScan *scan, bool asked)
+bind_program(GpbAggregateScan *scan)
 {
-	const GpbAggregatePlan *plan = &scan->plan;
-	GpbProgram	program = plan->program.program;
-	MemoryContext caller;
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	const char *refusal = scan->unbound;
 	int			i;
 
-	if (scan->subs[0].totals != NULL && !plan->has_program)
-		return NULL;
-	end_totals(scan);
-	if (scan->bound != NULL)
-	{
-		if (scan->unbound != NULL)
-			return scan->unbound;
-		program = *scan->bound;
-	}
-	else if (plan->has_program && asked)
-	{
-		const char *refusal;
-
-		refusal = gpb_program_constants_bind(scan->constants, scan->constants_may_fail,
-											 scan->node.css.ss.ps.ps_ExprContext, &program);
-		if (refusal != NULL)
-			return refusal;
-	}
-	caller = MemoryContextSwitchTo(scan->context);
-	for (i = 0; i < scan->nsubs; i++)
-		make_sub_totals(scan, &program, &scan->subs[i]);
-	MemoryContextSwitchTo(caller);
-	return NULL;
+	for (i = scan->bound_early ? 1 : 0; i < scan->nsubs && refusal == NULL; i++)
+		refusal = gpb_ask_bind(scan->subs[i].ask, econtext);
+	return refusal;
 }
 
-/* Have a subprogram's batch answer the ranges.  Returns NULL, or why there is no answer. */
+/* Have a subprogram answer the ranges.  Returns NULL, or why there is no answer. */
 static const char *
-run_sub(GpbAggregateScan *scan, GpbSubprogram *sub, const GpbRange *ranges, uint32 n)
+run_sub(GpbAggregateScan *scan, GpbSubprogram *sub, const GpbFoundRanges *found)
 {
-	const char *why;
-
-	gpb_range_group_init(sub->totals);
-	if (n == 0)
+	gpb_group_init(sub->ask);
+	if (found->n == 0)
 		return NULL;
-	if (scan->arrays != NULL)
-	{
-		Assert(n == 1);
-		gpb_arrays_run(scan->arrays, scan->node.index, ranges, sub->totals);
-	}
-	else
-	{
-		gpb_range_totals_sum(sub->totals, ranges, n);
-		scan->engine = gpb_range_totals_counters(sub->totals)->engine;
-	}
-	return gpb_range_totals_gave_up(sub->totals, &why) ? why : NULL;
-}
-
-/* Let the child return the rows, for this reason. */
-static void
-give_up(GpbAggregateScan *scan, const char *why)
-{
-	if (scan->node.ordinary_plan == NULL)
-		elog(ERROR, "aggregate of a gpubtree index has no answer, and no other plan: %s", why);
-	end_totals(scan);
-	scan->gave_up = why;
-	gpb_note_gave_up(&scan->node, why);
+	scan->last = sub->ask;
+	return gpb_ask_total(sub->ask, found->ranges, found->n);
 }
 
 /* The node's ranges, to be evaluated */
 typedef struct GpbRangesEvaluation
 {
 	GpbAggregateScan *scan;
-	GpbRange   *ranges;
-	uint32		n;
-	bool		lossy;			/* as of gpb_node_ranges_evaluate() */
+	GpbFoundRanges found;
 } GpbRangesEvaluation;
 
 /* Evaluate the ranges of a GpbRangesEvaluation. */
@@ -296,58 +182,70 @@ static const char *
 evaluate_ranges(void *argument)
 {
 	GpbRangesEvaluation *evaluation = argument;
+	GpbNode    *node = &evaluation->scan->node;
 
-	if (evaluation->scan->columns != NULL)
-	{
-		evaluation->n =
-			gpb_column_conditions_evaluate(evaluation->scan->columns,
-										   evaluation->scan->node.css.ss.ps.ps_ExprContext,
-										   &evaluation->ranges, &evaluation->lossy);
-		return evaluation->n > 0 && evaluation->lossy ? "arrays that make too many ranges" : NULL;
-	}
-	evaluation->n = gpb_node_ranges_evaluate(&evaluation->scan->ranges,
-											 evaluation->scan->node.css.ss.ps.ps_ExprContext,
-											 &evaluation->ranges, &evaluation->lossy);
-	return evaluation->n > 0 && evaluation->lossy ?
-		"a condition for which a change of the time zone's offset matters" : NULL;
+	gpb_conditions_evaluate(evaluation->scan->conditions, node->css.ss.ps.ps_ExprContext,
+							&evaluation->found);
+	if (evaluation->found.n == 0 || !evaluation->found.lossy)
+		return NULL;
+	return gpb_layout(node->index)->nkeys > 0 ? "arrays that make too many ranges" :
+		"a condition for which a change of the time zone's offset matters";
 }
 
 /* Compute the answer, or find that there is none. */
 static void
 answer(GpbAggregateScan *scan)
 {
-	GpbRangesEvaluation found = {scan};
+	GpbRangesEvaluation evaluation = {scan};
 	const char *why;
 	MemoryContext caller;
 	int			i;
 
 	MemoryContextReset(scan->node.work);
 	caller = MemoryContextSwitchTo(scan->node.work);
-	scan->engine = "none";
-	scan->gave_up = NULL;
+	scan->last = NULL;
+	scan->node.gave_up = NULL;
+	if (scan->plan.has_program)
+		stop_asking(scan);
 	why = scan->ranges_may_fail ?
-		gpb_evaluate_safely(evaluate_ranges, &found, scan->range_params,
+		gpb_evaluate_safely(evaluate_ranges, &evaluation, scan->range_params,
 							scan->node.css.ss.ps.ps_ExprContext) :
-		evaluate_ranges(&found);
-	scan->no_ranges = found.n == 0;
-	if (why == NULL)
-		why = make_totals(scan, found.n > 0);
+		evaluate_ranges(&evaluation);
+	scan->no_ranges = evaluation.found.n == 0;
+	/* constants are not needed if there is nothing to be asked */
+	if (why == NULL && scan->plan.has_program && evaluation.found.n > 0)
+		why = bind_program(scan);
 	for (i = 0; i < scan->nsubs && why == NULL; i++)
-		why = run_sub(scan, &scan->subs[i], found.ranges, found.n);
+		why = run_sub(scan, &scan->subs[i], &evaluation.found);
 	if (why != NULL)
-		give_up(scan, why);
+	{
+		gpb_node_give_up(&scan->node, why);
+		stop_asking(scan);
+	}
 	MemoryContextSwitchTo(caller);
 }
 
 /* ---- the node ---- */
 
-/* Make the next row of the answer that HAVING admits, in the scan tuple; false if there is none. */
-static bool
-next_row(GpbAggregateScan *scan)
+static TupleTableSlot *
+exec_aggregate(CustomScanState *css)
 {
-	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	GpbAggregateScan *scan = (GpbAggregateScan *) css;
+	ExprContext *econtext = css->ss.ps.ps_ExprContext;
+	TupleTableSlot *row = NULL;
 
-	for (;;)
+	if (!scan->node.answered)
+	{
+		ResetExprContext(econtext);
+		answer(scan);
+		scan->node.answered = true;
+		gpb_aggregate_first_row(scan);
+	}
+	if (scan->node.gave_up != NULL)
+		return gpb_ordinary_row(&scan->node);
+	if (scan->rows != NULL)
+		return gpb_aggregate_next_of_rows(scan);
+	while (row == NULL)
 	{
 		MemoryContext caller;
 		bool		found;
@@ -358,35 +256,10 @@ next_row(GpbAggregateScan *scan)
 		found = gpb_aggregate_next_row(scan);
 		MemoryContextSwitchTo(caller);
 		if (!found)
-			return false;
-		econtext->ecxt_scantuple = scan->node.css.ss.ss_ScanTupleSlot;
-		if (ExecQual(scan->having, econtext))
-			return true;
-		InstrCountFiltered1(&scan->node.css.ss.ps, 1);
+			return NULL;
+		row = gpb_node_result(&scan->node, scan->having);
 	}
-}
-
-static TupleTableSlot *
-exec_aggregate(CustomScanState *css)
-{
-	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-
-	if (!scan->node.answered)
-	{
-		ResetExprContext(css->ss.ps.ps_ExprContext);
-		answer(scan);
-		scan->node.answered = true;
-		gpb_aggregate_first_row(scan);
-	}
-	if (scan->gave_up != NULL)
-		return gpb_ordinary_child_row(&scan->node);
-	if (scan->rows != NULL)
-		return gpb_aggregate_next_of_rows(scan);
-	if (!next_row(scan))
-		return NULL;
-	if (css->ss.ps.ps_ProjInfo == NULL)
-		return css->ss.ss_ScanTupleSlot;
-	return ExecProject(css->ss.ps.ps_ProjInfo);
+	return row;
 }
 
 /* The answer stays good unless a parameter has changed. */
@@ -396,8 +269,7 @@ rescan_aggregate(CustomScanState *css)
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 
 	gpb_aggregate_first_row(scan);
-	if (css->ss.ps.chgParam != NULL || scan->gave_up != NULL)
-		gpb_ordinary_child_rescan(&scan->node);
+	gpb_ordinary_rescan(&scan->node);
 	if (css->ss.ps.chgParam != NULL)
 		scan->node.answered = false;
 }
@@ -406,14 +278,10 @@ static void
 end_aggregate(CustomScanState *css)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-
 	int			i;
 
 	for (i = 0; i < scan->nsubs; i++)
-	{
-		if (scan->subs[i].totals != NULL)
-			gpb_range_totals_end(scan->subs[i].totals);
-	}
+		gpb_ask_end(scan->subs[i].ask);
 	gpb_close_node(&scan->node);
 }
 

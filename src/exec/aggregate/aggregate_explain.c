@@ -11,30 +11,12 @@
 #include "compat.h"
 
 #include "commands/explain.h"
-#include "utils/ruleutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
-#include "exec/answer/ordinary_child.h"
-#include "exec/answer/range_totals.h"
+#include "exec/answer/ordinary.h"
 #include "exec/shell/node_explain.h"
 #include "exec/where/column_skip.h"
-#include "exec/where/key_arms.h"
-
-/* The expressions as texts */
-static List *
-deparse_all(GpbAggregateScan *scan, List *expressions, List *ancestors, ExplainState *es)
-{
-	CustomScan *plan = castNode(CustomScan, scan->node.css.ss.ps.plan);
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
-	List	   *texts = NIL;
-	ListCell   *lc;
-
-	foreach(lc, expressions)
-		texts = lappend(texts, deparse_expression(lfirst(lc), context,
-												  GPB_EXPLAINED_TABLES(es) > 1 || es->verbose,
-												  true));
-	return texts;
-}
+#include "exec/where/arms.h"
 
 /* The group expressions of a set */
 static List *
@@ -58,7 +40,8 @@ set_expressions(const GpbAggregateScan *scan, uint32 set)
 static void
 explain_set(GpbAggregateScan *scan, uint32 set, List *ancestors, ExplainState *es)
 {
-	List	   *keys = deparse_all(scan, set_expressions(scan, set), ancestors, es);
+	List	   *keys = gpb_explained_list(&scan->node.css, set_expressions(scan, set), ancestors,
+										  es);
 
 	if (keys == NIL && es->format == EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyText(GPB_LABEL_GROUP_KEY, "()", es);
@@ -100,17 +83,20 @@ explain_values(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
 	for (i = 0; i < scan->plan.nvalues; i++)
 		values = lappend(values, linitial(scan->plan.values[i].value));
 	if (values != NIL)
-		ExplainPropertyList(GPB_LABEL_VALUES, deparse_all(scan, values, ancestors, es), es);
+		ExplainPropertyList(GPB_LABEL_VALUES,
+							gpb_explained_list(&scan->node.css, values, ancestors, es), es);
 }
 
 void
 gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-	GpbBatchCounters counters = scan->past;
+	GpbBatchCounters counters = {0};
+	bool		keys = scan->conditions != NULL &&
+		gpb_conditions_form(scan->conditions) != GPB_RANGE_BOUNDS;
 	int			i;
 
-	gpb_ordinary_child_show(&scan->node);
+	gpb_ordinary_show(&scan->node);
 	explain_groups(scan, ancestors, es);
 	explain_values(scan, ancestors, es);
 	if (scan->plan.sets.nphases * Max(scan->plan.nvalues, 1) > 1)
@@ -121,21 +107,16 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 						gpb_index_conditions(scan->plan.conditions, scan->plan.arrays,
 											 scan->plan.arms),
 						ancestors, es);
-	gpb_explain_skip(css, scan->plan.skips, scan->columns, ancestors, es);
+	gpb_explain_skip(css, scan->plan.skips, scan->conditions, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_FILTER, css, scan->plan.filters, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, scan->plan.having, ancestors, es);
 	if (!es->analyze)
 		return;
 	for (i = 0; i < scan->nsubs; i++)
-	{
-		if (scan->subs[i].totals != NULL)
-			gpb_batch_counters_add(&counters, gpb_range_totals_counters(scan->subs[i].totals));
-	}
-	if (counters.engine == NULL)
-		counters.engine = "none";
-	if (scan->arrays == NULL && scan->engine != NULL)
-		counters.engine = scan->engine;
-	gpb_explain_counters(scan->arrays != NULL ? GPB_LABEL_KEYS :
+		gpb_ask_counters(scan->subs[i].ask, &counters);
+	if (!keys)
+		counters.engine = scan->last != NULL ? gpb_ask_engine(scan->last) : "none";
+	gpb_explain_counters(keys ? GPB_LABEL_KEYS :
 						 scan->plan.arms != NIL || scan->plan.arrays != NIL ||
 						 scan->plan.skips != NIL ? GPB_LABEL_RANGES : NULL, &counters, 0, es);
 	gpb_explain_gave_up(css, es);

@@ -10,7 +10,6 @@
 #include "utils/memutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
-#include "exec/answer/range_totals.h"
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
 
@@ -36,9 +35,9 @@ begin_sub(GpbAggregateScan *scan, GpbSubprogram *sub)
 	sub->next = 0;
 	if (sub->program.ngroups == 0)
 		return;
-	gpb_regroup(scan->no_ranges ? NULL : sub->totals, &sub->program,
-				gpb_subprogram_slots(sub, scan->plan.sets.set[scan->set]), sub->floats,
-				&sub->groups);
+	gpb_merge_groups(scan->no_ranges ? NULL : sub->ask, &sub->program,
+					 gpb_subprogram_slots(sub, scan->plan.sets.set[scan->set]), sub->floats,
+					 &sub->groups);
 	if (sub->scan != NULL)
 		gpb_values_collect(sub->scan, &sub->groups);
 }
@@ -130,19 +129,19 @@ next_of_set(GpbAggregateScan *scan, const GpbGroup **group)
 	return found;
 }
 
-/* Have the totals of the phase's first subprogram be those of its group. */
+/* Have the group of the phase's first subprogram be this one. */
 static void
 total_group(GpbSubprogram *sub, const GpbGroup *group)
 {
 	if (sub->program.ngroups == 0)
 		return;
-	gpb_range_group_init(sub->totals);
+	gpb_group_init(sub->ask);
 	if (group == NULL || sub->nitems == 0)
 		return;
 	if (sub->scan != NULL)
-		gpb_values_add(sub->scan, sub->totals);
+		gpb_values_add(sub->scan, sub->ask);
 	else
-		gpb_range_group_add_group(sub->totals, group);
+		gpb_group_add(sub->ask, group->words + sub->program.ngroups);
 }
 
 /* ---- rows ---- */
@@ -211,7 +210,7 @@ fill_tuple(GpbAggregateScan *scan, const GpbGroup *group)
 	ExecClearTuple(tuple);
 	memset(isnull, true, sizeof(bool) * tuple->tts_tupleDescriptor->natts);
 	total_group(&subs[0], group);
-	gpb_range_group_final(subs[0].totals, values, isnull);
+	gpb_group_final(subs[0].ask, values, isnull);
 	n += fill_values(scan, subs, values + n, isnull + n);
 	if (group != NULL)
 		fill_groups(scan, &subs[0], group, values + n, isnull + n);
@@ -260,7 +259,7 @@ begin_rows(GpbAggregateScan *scan)
 		sources.column[i] = plan->nitems + sub->group[i];
 		sources.type[i] = plan->group_types[sub->group[i]];
 	}
-	gpb_word_rows_start(scan->rows, &sources, sub->totals, NULL);
+	gpb_word_rows_start(scan->rows, &sources, sub->ask, NULL);
 }
 
 TupleTableSlot *
@@ -268,18 +267,5 @@ gpb_aggregate_next_of_rows(GpbAggregateScan *scan)
 {
 	if (scan->set < 0)
 		begin_rows(scan);
-	for (;;)
-	{
-		TupleTableSlot *row = gpb_word_rows_next(scan->rows);
-		const char *first;
-		uint64		n;
-
-		if (row != NULL)
-			return row;
-		n = gpb_group_list_adjacent(&scan->subs[0].groups, scan->subs[0].next, &first);
-		if (n == 0)
-			return NULL;
-		gpb_word_rows_take(scan->rows, first, n);
-		scan->subs[0].next += n;
-	}
+	return gpb_word_rows_next(scan->rows, &scan->subs[0].groups, &scan->subs[0].next);
 }

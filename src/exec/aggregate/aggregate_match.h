@@ -24,36 +24,26 @@ typedef struct GpbGroupEstimate
 /* What a query wants of a table, whatever the index */
 typedef struct GpbAggregateQuery
 {
+	const GpbGrouping *grouping;	/* of which some follows */
 	PlannerInfo *root;
 	RelOptInfo *rel;
 	RelOptInfo *grouped_rel;	/* which has the paths */
 	PathTarget *target;			/* of these */
 	List	   *groups;			/* expressions, each once; those of DISTINCT are groups too */
 	List	   *aggrefs;		/* each once, without those that depend on values */
+	List	   *plain_aggrefs;	/* these without DISTINCT, which makes no difference */
 	List	   *value_aggrefs;	/* aggregate_values.h */
 	List	   *groupings;		/* calls of GROUPING(), each once */
 	GpbSetsPlan sets;			/* without phases */
 	List	   *having;
-	Bitmapset  *columns;		/* that the index must have, but for those of restrictions */
-	Bitmapset  *restricted;		/* columns of the table's restrictions; sets of plan_columns.h */
-	bool		has_arrays;		/* is one of these on the elements of an array? */
-	bool		has_unknown_bounds; /* has one of them a parameter of the statement? */
+	bool		has_arrays;		/* is a restriction on the elements of an array? */
+	bool		has_unknown_bounds; /* has one a parameter of the statement? */
 	List	  **group_estimates;	/* GpbGroupEstimates, as far as they have been asked for */
 } GpbAggregateQuery;
 
-/*
- * Fill in what the query wants at this stage, UPPERREL_GROUP_AGG or UPPERREL_DISTINCT.  Returns
- * NULL, or why no index could answer it.
- */
-extern const char *gpb_aggregate_match_query(PlannerInfo *root, UpperRelationKind stage,
-											 RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+/* Fill in what the query wants.  Returns NULL, or why no index could answer it. */
+extern const char *gpb_aggregate_match_query(const GpbGrouping *grouping,
 											 GpbAggregateQuery *query);
-
-/*
- * May the index, which is usable, answer the query?  It has every column then.  Much cheaper than
- * gpb_aggregate_match_index(), which can say what is missing.
- */
-extern bool gpb_aggregate_may_match(const GpbAggregateQuery *query, IndexOptInfo *index);
 
 /* How one index answers the query */
 typedef struct GpbAggregateMatch

@@ -68,7 +68,7 @@ gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan)
 	gpb_put_items(&scan->custom_private, plan->items, plan->nitems);
 	gpb_put_int(&scan->custom_private, plan->ngroups);
 	for (i = 0; i < plan->ngroups; i++)
-		gpb_put_oid(&scan->custom_private, plan->group_types[i]);
+		gpb_put_word_type(&scan->custom_private, plan->group_types[i]);
 	gpb_sets_put(&scan->custom_private, &plan->sets);
 	put_values(plan, &scan->custom_private, &scan->custom_exprs);
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->skips);
@@ -93,9 +93,9 @@ gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan)
 	plan->skip_prefix = gpb_get_int(&reader);
 	plan->nitems = gpb_get_items(&reader, &plan->items);
 	plan->ngroups = gpb_get_int(&reader);
-	plan->group_types = palloc(sizeof(Oid) * plan->ngroups);
+	plan->group_types = palloc(sizeof(GpbWordType) * plan->ngroups);
 	for (i = 0; i < plan->ngroups; i++)
-		plan->group_types[i] = gpb_get_oid(&reader);
+		plan->group_types[i] = gpb_get_word_type(&reader);
 	gpb_sets_get(&reader, &plan->sets);
 	get_values(&reader, list_nth(scan->custom_exprs, 6), list_nth(scan->custom_exprs, 7), plan);
 	plan->skips = list_nth(scan->custom_exprs, 8);

@@ -16,16 +16,14 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
-#include "engine/batch.h"
-#include "exec/aggregate/aggregate_array.h"
 #include "exec/aggregate/aggregate_subprograms.h"
 #include "exec/answer/item_final.h"
 #include "exec/answer/word_rows.h"
+#include "exec/compile/grouping.h"
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 #include "exec/shell/node_shell.h"
-#include "exec/where/column_conditions.h"
-#include "exec/where/node_ranges.h"
+#include "exec/where/conditions.h"
 
 /* ---- the plan node ---- */
 
@@ -49,7 +47,7 @@ typedef struct GpbAggregatePlan
 	GpbProgramPlan program;
 	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
 	int			ngroups;
-	Oid		   *group_types;	/* a base type for each group expression */
+	GpbWordType *group_types;	/* one for each group expression */
 	GpbSetsPlan sets;
 	int			nvalues;		/* expressions on whose values aggregates depend */
 	GpbValuesPlan *values;
@@ -68,11 +66,11 @@ extern void gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan);
 extern const GpbNodeKind gpb_aggregate_node;
 
 /*
- * Offer our path for the grouping of a table, or for DISTINCT; to be called from
- * create_upper_paths_hook at the stages UPPERREL_GROUP_AGG and UPPERREL_DISTINCT.
+ * Offer our path for a table's groups and aggregates; to be called from create_upper_paths_hook at
+ * the stages UPPERREL_GROUP_AGG and UPPERREL_DISTINCT.  "refusal" says why no index could answer
+ * the query, or is NULL.
  */
-extern void gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage,
-								   RelOptInfo *input_rel, RelOptInfo *grouped_rel);
+extern void gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal);
 
 /* ---- the executor node ---- */
 
@@ -80,26 +78,17 @@ typedef struct GpbAggregateScan
 {
 	GpbNode		node;
 	GpbAggregatePlan plan;
-	GpbNodeRanges ranges;
-	GpbColumnConditions *columns;	/* of an index with several key columns, else NULL */
-	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
-	GpbProgramConstants *constants; /* NULL if the program is plain */
-	bool		constants_may_fail;	/* evaluating them may raise an error */
-	GpbProgram *bound;			/* the plan's program with constants that were evaluated when the
-								 * node began, or NULL */
-	const char *unbound;		/* why that cannot be used, or NULL */
+	GpbConditions *conditions;
+	bool		bound_early;	/* the program's constants were evaluated when the node began */
+	const char *unbound;		/* if so, why it cannot be used, or NULL */
 	bool		ranges_may_fail;	/* an error that core might not come to */
 	Bitmapset  *range_params;	/* of the executor, if so */
 	ExprState  *having;
 	int			nsubs;
 	GpbSubprogram *subs;		/* those of each phase together, in the order of values */
 	int			subs_of_phase;
-	MemoryContext context;		/* the node's */
 	MemoryContext set_context;	/* of the set at hand */
-	GpbBatchCounters past;		/* of batches that have ended */
-	char		past_engine[128];	/* the engine of the last of them */
-	const char *engine;			/* of the last execution, for EXPLAIN */
-	const char *gave_up;		/* why the child returns the rows; NULL if it does not */
+	const GpbAsk *last;			/* that was asked in this execution, for EXPLAIN; NULL: none */
 	bool		no_ranges;		/* no entry can satisfy the conditions */
 	int			set;			/* number of the set at hand; -1 before the first */
 	uint64		set_rows;		/* of this set so far */

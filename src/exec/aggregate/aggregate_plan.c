@@ -14,20 +14,20 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
-#include "utils/spccache.h"
 
 #include "exec/aggregate/aggregate_match.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_price.h"
-#include "exec/answer/ordinary_child.h"
-#include "exec/price/least_price.h"
+#include "exec/answer/ordinary.h"
+#include "exec/price/core_paths.h"
+#include "exec/price/price.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 
 static Plan *plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
 							CustomPath *path, List *tlist, List *clauses,
@@ -64,18 +64,8 @@ explain_refusal(const char *refusal)
 static void
 explain_price(RelOptInfo *grouped_rel, const Path *path)
 {
-	const Path *other = NULL;
-	ListCell   *lc;
+	const Path *other = gpb_explain_decisions ? gpb_cheapest_path(grouped_rel) : NULL;
 
-	if (!gpb_explain_decisions)
-		return;
-	foreach(lc, grouped_rel->pathlist)
-	{
-		const Path *candidate = lfirst(lc);
-
-		if (other == NULL || gpb_is_cheaper(candidate, other))
-			other = candidate;
-	}
 	if (other != NULL && gpb_is_cheaper(other, path))
 		ereport(NOTICE,
 				(errmsg("GpubtreeAggregate would cost %.2f, an ordinary plan %.2f",
@@ -104,7 +94,7 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 		return NULL;
 	if (match.needs_child)
 	{
-		child = gpb_ordinary_child_path(query->root, query->grouped_rel, query->target,
+		child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
 										gpb_may_fail((Node *) match.plan.program.constants) ||
 										gpb_arms_may_fail(match.plan.arms));
 		*refusal = "there is no ordinary plan that could take over";
@@ -130,15 +120,13 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	return own;
 }
 
-/* The price of a descent and a leaf, the least that an answer by the index may have */
+/* The price of one entry, the least that an answer by the index may have */
 static Cost
-descent_cost(const IndexOptInfo *index)
+entry_price(const GpbAggregateQuery *query, IndexOptInfo *index)
 {
-	double		random_page_cost;
-	double		seq_page_cost;
+	GpbPriceInput input = {.root = query->root, .index = index, .entries = 1.0};
 
-	get_tablespace_page_costs(index->reltablespace, &random_page_cost, &seq_page_cost);
-	return gpb_setup_cost + random_page_cost + seq_page_cost;
+	return gpb_setup_cost + gpb_price(&input);
 }
 
 /*
@@ -146,14 +134,14 @@ descent_cost(const IndexOptInfo *index)
  * another order may differ in its last digits.
  */
 static Cost
-least_cost(const GpbAggregateQuery *query, IndexOptInfo *index)
+least_price(const GpbAggregateQuery *query, IndexOptInfo *index)
 {
-	const Bitmapset *restricted = index->indpred == NIL ? query->restricted :
+	const Bitmapset *restricted = index->indpred == NIL ? query->grouping->restricted :
 		gpb_restricted_columns(query->root, query->rel, index, index->indrestrictinfo);
-	Cost		read = gpb_setup_cost + gpb_least_read_cost(query->root, index, restricted,
-															query->has_arrays, query->rel->rows);
+	Cost		read = gpb_setup_cost + gpb_least_price(query->root, index, restricted,
+														query->has_arrays, query->rel->rows);
 
-	return Max(descent_cost(index), read) * (1.0 - 1e-9);
+	return Max(entry_price(query, index), read) * (1.0 - 1e-9);
 }
 
 /*
@@ -175,24 +163,11 @@ add_refusal(StringInfo refusals, const IndexOptInfo *index, const char *refusal)
 						 get_rel_name(index->indexoid), refusal);
 }
 
-/* Does one index come before another in the list of their table? */
-static bool
-comes_before(const IndexOptInfo *index, const IndexOptInfo *other)
-{
-	ListCell   *lc;
-
-	foreach(lc, index->rel->indexlist)
-	{
-		if (lfirst(lc) == index || lfirst(lc) == other)
-			return lfirst(lc) == index;
-	}
-	return false;
-}
-
 /* An index that may answer the query */
 typedef struct GpbCandidate
 {
 	IndexOptInfo *index;
+	int			number;			/* in the table's list */
 	Cost		least;			/* its estimated_cost, at least */
 } GpbCandidate;
 
@@ -213,20 +188,23 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
 		Cost		least = 0.0;
 		int			place = n;
 
-		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
+		if (!gpb_index_is_usable(index))
 			continue;
 		if (!gpb_explain_decisions)
 		{
-			if (is_beaten(query, descent_cost(index)) || !gpb_aggregate_may_match(query, index))
+			if (is_beaten(query, entry_price(query, index)) ||
+				!gpb_grouping_may_match(query->grouping, index))
 				continue;
-			least = least_cost(query, index);
+			least = least_price(query, index);
 			/* where bounds are unknown the path may have the price of less than the estimate */
 			if (!query->has_unknown_bounds && is_beaten(query, least))
 				continue;
 		}
 		for (; place > 0 && candidates[place - 1].least > least; place--)
 			candidates[place] = candidates[place - 1];
-		candidates[place] = (GpbCandidate) {index, least};
+		candidates[place].index = index;
+		candidates[place].number = foreach_current_index(lc);
+		candidates[place].least = least;
 		n++;
 	}
 	return n;
@@ -238,19 +216,19 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
  * at least is left out.
  */
 void
-gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-					   RelOptInfo *grouped_rel)
+gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal)
 {
 	GpbAggregateQuery query;
 	GpbAggregatePath *best = NULL;
+	int			best_number = 0;
 	GpbCandidate *candidates;
-	const char *refusal;
 	StringInfoData refusals;
 	int			n;
 
 	if (!gpb_enable_aggregate)
 		return;
-	refusal = gpb_aggregate_match_query(root, stage, input_rel, grouped_rel, &query);
+	if (refusal == NULL)
+		refusal = gpb_aggregate_match_query(grouping, &query);
 	if (refusal != NULL)
 	{
 		explain_refusal(refusal);
@@ -258,7 +236,7 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 	}
 
 	initStringInfo(&refusals);
-	candidates = palloc(sizeof(GpbCandidate) * list_length(input_rel->indexlist));
+	candidates = palloc(sizeof(GpbCandidate) * list_length(query.rel->indexlist));
 	n = collect_candidates(&query, candidates);
 	for (int i = 0; i < n; i++)
 	{
@@ -268,20 +246,25 @@ gpb_aggregate_add_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *i
 		if (best != NULL && candidates[i].least > best->estimated_cost)
 			break;
 		own = make_aggregate_path(&query, index, &refusal);
+		/* what is left out for its least price would not have been chosen */
+		Assert(own == NULL || own->estimated_cost >= candidates[i].least);
 		if (own == NULL)
 			add_refusal(&refusals, index, refusal);
 		else if (best == NULL || own->estimated_cost < best->estimated_cost ||
 				 (own->estimated_cost == best->estimated_cost &&
-				  comes_before(index, best->index)))
+				  candidates[i].number < best_number))
+		{
 			best = own;
+			best_number = candidates[i].number;
+		}
 	}
 	if (best == NULL)
 	{
 		explain_refusal(refusals.len > 0 ? refusals.data : "its table has no gpubtree index");
 		return;
 	}
-	explain_price(grouped_rel, &best->path.path);
-	add_path(grouped_rel, (Path *) best);
+	explain_price(query.grouped_rel, &best->path.path);
+	add_path(query.grouped_rel, (Path *) best);
 }
 
 /* ---- plan ---- */

@@ -20,48 +20,13 @@
 #include "engine/cost.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/functions/core_function.h"
-#include "exec/price/plan_costs.h"
+#include "exec/price/core_paths.h"
+#include "exec/price/price_constants.h"
 #include "exec/price/unknown_bounds.h"
 #include "exec/shell/settings.h"
+#include "exec/where/arrays.h"
 #include "mirror/mirror.h"
 #include "program/group_table.h"
-
-/*
- * To find the group of an entry on the CPU, in units of cpu_operator_cost.  Measured with 2 M
- * entries (release build, CPU time): a sum took 5.7 ns an entry without groups, 15 ns with 9 or
- * 1,000 groups, and 33 ns with 100,000, which the CPU's caches do not hold.  Core's hash aggregates
- * took 110 ns with 9 groups.  With 10 M groups, which no cache holds, it is 260 ns; the price of
- * that is the least with which core's scan in the key's order, which takes 400 ns in all for groups
- * by the key, is chosen where it is faster.
- *
- * To make and hand out a group took 0.19 us, where core's hash aggregates took 0.9: it has core's
- * price, cpu_tuple_cost.
- */
-#define GPB_GROUP_ENTRY_COST	1.0
-#define GPB_MANY_GROUPS_COST	2.0 /* besides, if the groups have more bytes than the next */
-#define GPB_CACHED_GROUPS		(1024.0 * 1024.0)
-#define GPB_MOST_GROUPS_COST	12.0	/* besides, if they have more bytes than the next */
-#define GPB_NEAR_GROUPS			(64.0 * 1024.0 * 1024.0)
-
-/*
- * To merge a group of a phase into one of a set, in the same units: 0.1 us, where 1.2 M merges made
- * three sets of 394,000 groups
- */
-#define GPB_MERGE_COST			4.0
-
-/* Entries of a group of an expression, at least, as far as the price is concerned */
-#define GPB_GROUP_ENTRIES		20.0
-
-/* ---- values of outer rows ---- */
-
-/* Do values come from the rows of an outer query, but for those of arrays? */
-static bool
-is_of_each_row(const GpbAggregateQuery *query, const GpbAggregatePlan *plan)
-{
-	return gpb_has_outer_value(query->root, (Node *) plan->conditions) ||
-		gpb_has_outer_value(query->root, (Node *) plan->arms) ||
-		gpb_has_outer_value(query->root, (Node *) plan->program.constants);
-}
 
 /* ---- groups ---- */
 
@@ -318,48 +283,50 @@ priced_groups(const GpbAggregateQuery *query, const GpbAggregateMatch *match, ui
 /* ---- programs ---- */
 
 /*
- * What one subprogram's program costs beyond reading the entries.  On a device that has enough to
- * do it is next to nothing.  The query's rows are those of the match's entries that pass the
- * filters.
+ * What all subprograms ask of the index. setup_cost is charged whatever the engine, so that plans
+ * do not depend on it for small queries.
  */
-static Cost
-program_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double entries,
-			 double groups)
+static GpbPriceInput
+price_input(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double entries)
 {
-	double		passed = entries * Min(query->rel->rows / Max(match->entries, 1.0), 1.0);
-	double		each = GPB_GROUP_ENTRY_COST;
-	Cost		cost;
+	const GpbAggregatePlan *plan = &match->plan;
+	GpbPriceInput input = {.root = query->root, .index = match->index, .entries = entries};
 
-	if (!match->plan.has_program ||
-		(gpb_mirror_spares_cpu() && gpb_aggregate_device_pays(entries)))
-		return 0.0;
-	cost = gpb_builder_cost(match->builder, entries, passed);
-	if (match->plan.program.program.ngroups == 0)
-		return cost;
-	if (groups * group_size(match) > GPB_CACHED_GROUPS)
-		each += GPB_MANY_GROUPS_COST;
-	if (groups * group_size(match) > GPB_NEAR_GROUPS)
-		each += GPB_MOST_GROUPS_COST;
-	return cost + passed * each * cpu_operator_cost;
+	if (plan->arrays != NIL && plan->skips == NIL)
+		gpb_price_arrays(&input, plan->arrays);
+	else
+		input.begin = gpb_setup_cost;
+	if (plan->skips != NIL)
+		gpb_price_skip(&input, &match->skip);
+	if (input.ranges > 0)
+		input.more_columns = gpb_count_columns(plan->items, plan->nitems) - 1;
+	else
+		input.seen = entries;
+	return input;
 }
 
 /*
- * The price of asking for the entries once, for one subprogram.  setup_cost is charged whatever the
- * engine, so that plans do not depend on it for small queries.  What skips or has arrays is priced
- * for all of the match's entries, and nothing else.
+ * What one subprogram's program costs beyond reading the entries. The query's rows are those of the
+ * match's entries that pass the filters.
  */
 static Cost
-read_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, double entries)
+program_price(const GpbAggregateQuery *query, const GpbAggregateMatch *match, GpbPriceInput *input,
+			  double groups)
 {
-	const GpbAggregatePlan *plan = &match->plan;
+	double		passed = input->entries * Min(query->rel->rows / Max(match->entries, 1.0), 1.0);
+	double		bytes = groups * group_size(match);
+	double		each = GPB_GROUP_ENTRY_COST;
 
-	if (plan->skips != NIL)
-		return gpb_setup_cost + gpb_skip_cost(query->root, match->index, &match->skip,
-											  gpb_count_columns(plan->items, plan->nitems) - 1);
-	if (plan->arrays != NIL)
-		return gpb_array_cost(query->root, match->index, plan->arrays, match->entries, plan->items,
-							  plan->nitems);
-	return gpb_setup_cost + gpb_count_cost(query->root, match->index, entries, false);
+	if (!match->plan.has_program)
+		return 0.0;
+	input->program = gpb_builder_cost(match->builder, input->entries, passed);
+	if (bytes > GPB_CACHED_GROUPS)
+		each += GPB_MANY_GROUPS_COST;
+	if (bytes > GPB_NEAR_GROUPS)
+		each += GPB_MOST_GROUPS_COST;
+	if (match->plan.program.program.ngroups > 0)
+		input->program += passed * each * cpu_operator_cost;
+	return gpb_program_price(input);
 }
 
 /*
@@ -371,7 +338,8 @@ parts_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, doubl
 		   double *bytes)
 {
 	const GpbSetsPlan *sets = &match->plan.sets;
-	Cost		read = read_cost(query, match, entries);
+	GpbPriceInput input = price_input(query, match, entries);
+	Cost		read = gpb_price(&input);
 	Cost		cost = 0.0;
 	int			phase;
 	int			values;
@@ -382,7 +350,7 @@ parts_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match, doubl
 		{
 			double		groups = priced_groups(query, match, sets->phases[phase], values);
 
-			cost += read + program_cost(query, match, entries, groups);
+			cost += read + program_price(query, match, &input, groups);
 			*bytes += gpb_groups_bytes(groups, group_size(match)) * (sets->n > 1 ? 2.0 : 1.0);
 		}
 	}
@@ -475,20 +443,13 @@ static Cost
 begin_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 {
 	const GpbAggregatePlan *plan = &match->plan;
-	QualCost	bounds;
-	Cost		cost;
-	ListCell   *lc;
+	Cost		cost = gpb_bounds_price(query->root, plan->conditions, plan->arms);
 
-	cost_qual_eval(&bounds, plan->conditions, query->root);
-	cost = bounds.startup + bounds.per_tuple;
-	foreach(lc, plan->arms)
-	{
-		cost_qual_eval(&bounds, lfirst_node(List, lc), query->root);
-		cost += bounds.startup + bounds.per_tuple;
-	}
 	if (plan->has_program)
 		cost += gpb_builder_begin_cost(match->builder);
-	if (plan->arrays == NIL && is_of_each_row(query, plan))
+	if (plan->arrays == NIL && gpb_has_outer_value(query->root, (Node *)
+												   list_make3(plan->conditions, plan->arms,
+															  plan->program.constants)))
 		cost += gpb_setup_cost * (GPB_EACH_ROW_SETUP - 1.0);
 	return cost;
 }

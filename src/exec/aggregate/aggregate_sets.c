@@ -13,30 +13,6 @@
 
 /* ---- GROUPING() ---- */
 
-static bool
-groupings_walker(Node *node, void *argument)
-{
-	List	  **groupings = argument;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, GroupingFunc))
-	{
-		*groupings = list_append_unique(*groupings, node);
-		return false;
-	}
-	return expression_tree_walker(node, groupings_walker, argument);
-}
-
-List *
-gpb_collect_groupings(List *expressions)
-{
-	List	   *groupings = NIL;
-
-	(void) groupings_walker((Node *) expressions, &groupings);
-	return groupings;
-}
-
 /* The bit of the group expression whose clause has this reference; 0 if none has */
 static uint32
 reference_bit(List *clauses, Index reference)

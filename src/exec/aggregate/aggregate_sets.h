@@ -38,9 +38,6 @@ gpb_set_has(uint32 set, int i)
 
 /* ---- planning ---- */
 
-/* The calls of GROUPING() in the expressions, each once */
-extern List *gpb_collect_groupings(List *expressions);
-
 /*
  * Fill in the sets, without phases.  groups are the query's group expressions, one for each of the
  * SortGroupClauses "clauses"; groupings the calls of GROUPING().  Returns NULL, or why the sets are

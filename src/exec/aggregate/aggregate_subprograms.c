@@ -9,7 +9,7 @@
 
 #include "catalog/pg_type.h"
 
-#include "exec/aggregate/aggregate_subprograms.h"
+#include "exec/aggregate/aggregate_node.h"
 #include "exec/compile/program_words.h"
 
 /* ---- steps ---- */
@@ -86,50 +86,44 @@ drop_steps(GpbProgram *program, const GpbProgram *whole, bool sees_to_faults)
 
 /* ---- terms ---- */
 
-/*
- * The number of a term of the whole in the subprogram, to which it is added if it is not there yet
- */
+/* Terms of the whole that are added to a subprogram */
+typedef struct GpbTermMove
+{
+	const GpbProgram *whole;
+	GpbProgram *program;
+	int			moved[GPB_MAX_TERMS];	/* the number of each in the subprogram, or GPB_NO_TERM */
+} GpbTermMove;
+
+/* The number of a term of the whole in the subprogram, to which it is added if need be */
 static int
-move_term(const GpbProgram *whole, GpbProgram *program, int *moved, int term)
+move_term(int term, void *context)
 {
-	if (moved[term] < 0)
+	GpbTermMove *move = context;
+
+	if (move->moved[term] == GPB_NO_TERM)
 	{
-		moved[term] = program->nterms;
-		program->term[program->nterms++] = whole->term[term];
+		move->moved[term] = move->program->nterms;
+		move->program->term[move->program->nterms++] = move->whole->term[term];
 	}
-	return moved[term];
+	return move->moved[term];
 }
 
-/* Have an item name terms of the subprogram. */
+/* The terms of the subprogram: those of its items, which name them. */
 static void
-move_item(const GpbProgram *whole, GpbProgram *program, int *moved, GpbAggregateItem *item)
+choose_terms(const GpbAggregatePlan *plan, GpbSubprogram *sub)
 {
-	if (item->function == GPB_COUNT_ENTRIES)
-		return;
-	item->column = move_term(whole, program, moved, item->column);
-	if (!gpb_function_is_of_pairs(item->function))
-		return;
-	item->pair.y = move_term(whole, program, moved, item->pair.y);
-	item->pair.products = move_term(whole, program, moved, item->pair.products);
-	item->pair.rests = move_term(whole, program, moved, item->pair.rests);
-}
-
-/* The terms of the subprogram: those of its items. */
-static void
-choose_terms(const GpbWhole *whole, GpbSubprogram *sub)
-{
-	int			moved[GPB_MAX_TERMS];
+	GpbTermMove move = {&plan->program.program, &sub->program};
 	int			i;
 
 	for (i = 0; i < GPB_MAX_TERMS; i++)
-		moved[i] = -1;
+		move.moved[i] = GPB_NO_TERM;
 	sub->program.nterms = 0;
 	for (i = 0; i < sub->nitems; i++)
-		move_item(whole->program, &sub->program, moved, &sub->items[i]);
+		gpb_map_item_terms(&sub->items[i], move_term, &move);
 	for (i = 0; i < sub->values.n; i++)
 	{
 		if (sub->values.items[i].has_filter)
-			move_item(whole->program, &sub->program, moved, &sub->values.items[i].filter);
+			gpb_map_item_terms(&sub->values.items[i].filter, move_term, &move);
 	}
 }
 
@@ -137,12 +131,12 @@ choose_terms(const GpbWhole *whole, GpbSubprogram *sub)
 
 /* Add the group slots of values of this type, whose words the program has in these slots. */
 static void
-add_group(GpbSubprogram *sub, Oid type, const uint8 *slots)
+add_group(GpbSubprogram *sub, GpbWordType type, const uint8 *slots)
 {
 	GpbProgram *program = &sub->program;
 	int			i;
 
-	if (gpb_word_is_float(type))
+	if (gpb_word_is_float(type.sql))
 		sub->floats |= (uint32) 1 << program->ngroups;
 	for (i = 0; i < gpb_type_words(type); i++)
 		program->group[program->ngroups++] = slots[i];
@@ -150,20 +144,20 @@ add_group(GpbSubprogram *sub, Oid type, const uint8 *slots)
 
 /* The group slots of the subprogram: those of the phase, and those of its values. */
 static void
-choose_groups(const GpbWhole *whole, uint32 phase, GpbSubprogram *sub)
+choose_groups(const GpbAggregatePlan *plan, uint32 phase, GpbSubprogram *sub)
 {
 	GpbProgram *program = &sub->program;
-	const uint8 *slots = whole->program->group;
+	const uint8 *slots = plan->program.program.group;
 	int			i;
 
 	program->ngroups = 0;
-	for (i = 0; i < whole->ngroups; i++)
+	for (i = 0; i < plan->ngroups; i++)
 	{
 		if (gpb_set_has(phase, i))
-			add_group(sub, whole->group_types[i], slots);
+			add_group(sub, plan->group_types[i], slots);
 		for (; sub->ngroups < program->ngroups; sub->ngroups++)
 			sub->group[sub->ngroups] = i;
-		slots += gpb_type_words(whole->group_types[i]);
+		slots += gpb_type_words(plan->group_types[i]);
 	}
 	if (!sub->has_values)
 		return;
@@ -171,7 +165,7 @@ choose_groups(const GpbWhole *whole, uint32 phase, GpbSubprogram *sub)
 		add_group(sub, sub->values.type, slots);
 	else
 	{
-		const GpbTerm *term = &whole->program->term[sub->values.term];
+		const GpbTerm *term = &plan->program.program.term[sub->values.term];
 
 		add_group(sub, sub->values.type, (uint8[]) {term->slot, term->lower});
 	}
@@ -197,33 +191,33 @@ gpb_subprogram_slots(const GpbSubprogram *sub, uint32 set)
 
 /* Copy what the subprogram has of the query's aggregates. */
 static void
-choose_aggregates(const GpbWhole *whole, int values, GpbSubprogram *sub)
+choose_aggregates(const GpbAggregatePlan *plan, int values, GpbSubprogram *sub)
 {
 	if (values == 0)
 	{
-		sub->nitems = whole->nitems;
-		sub->items = palloc(sizeof(GpbAggregateItem) * whole->nitems);
-		memcpy(sub->items, whole->items, sizeof(GpbAggregateItem) * whole->nitems);
+		sub->nitems = plan->nitems;
+		sub->items = palloc(sizeof(GpbAggregateItem) * plan->nitems);
+		memcpy(sub->items, plan->items, sizeof(GpbAggregateItem) * plan->nitems);
 	}
-	if (values < whole->nvalues)
+	if (values < plan->nvalues)
 	{
 		sub->has_values = true;
-		sub->values = whole->values[values];
+		sub->values = plan->values[values];
 		sub->values.items = palloc(sizeof(GpbValuesItem) * sub->values.n);
-		memcpy(sub->values.items, whole->values[values].items,
+		memcpy(sub->values.items, plan->values[values].items,
 			   sizeof(GpbValuesItem) * sub->values.n);
 	}
 }
 
 void
-gpb_subprogram_make(const GpbWhole *whole, uint32 phase, int values, GpbSubprogram *sub)
+gpb_subprogram_make(const GpbAggregatePlan *plan, uint32 phase, int values, GpbSubprogram *sub)
 {
 	memset(sub, 0, sizeof(*sub));
-	sub->program = *whole->program;
-	choose_aggregates(whole, values, sub);
-	if (gpb_program_is_plain(whole->program))
+	sub->program = plan->program.program;
+	choose_aggregates(plan, values, sub);
+	if (gpb_program_is_plain(&plan->program.program))
 		return;
-	choose_terms(whole, sub);
-	choose_groups(whole, phase, sub);
-	drop_steps(&sub->program, whole->program, values == 0);
+	choose_terms(plan, sub);
+	choose_groups(plan, phase, sub);
+	drop_steps(&sub->program, &plan->program.program, values == 0);
 }

@@ -17,28 +17,15 @@
 
 #include "postgres.h"
 
-#include "exec/aggregate/aggregate_regroup.h"
 #include "exec/aggregate/aggregate_sets.h"
 #include "exec/aggregate/aggregate_values.h"
+#include "exec/answer/merge_groups.h"
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 
-/* What a plan has, of which a subprogram is made */
-typedef struct GpbWhole
-{
-	const GpbProgram *program;	/* group slots: the query's and, if there are values, one of the
-								 * first of these */
-	int			ngroups;		/* expressions of the query */
-	const Oid  *group_types;
-	int			nitems;
-	const GpbAggregateItem *items;	/* ordinary aggregates */
-	int			nvalues;
-	const GpbValuesPlan *values;
-} GpbWhole;
-
 typedef struct GpbSubprogram
 {
-	GpbProgram	program;		/* constants are set by the caller */
+	GpbProgram	program;		/* without constants */
 	int			ngroups;		/* group slots of the program that are of the query, the first */
 	int			group[GPB_MAX_GROUP_SLOTS]; /* of each the number of its expression among the
 											 * query's; those of two words have two slots */
@@ -51,17 +38,17 @@ typedef struct GpbSubprogram
 
 	/* the executor's */
 	GpbValuesScan *scan;		/* NULL unless it has values */
-	GpbRangeTotals *totals;		/* NULL until first needed, and after the node gave up */
-	bool		wide_sums;		/* narrow ones did not hold a value in an execution before */
+	GpbAsk	   *ask;
 	GpbGroupList groups;		/* of the set at hand */
 	uint64		next;			/* where gpb_group_list_next() or gpb_values_next() goes on */
 } GpbSubprogram;
 
 /*
- * Make the subprogram of a phase, whose group expressions are the bits of "phase", for values
- * number "values" if there are any.  Memory is of the current context.
+ * Make the subprogram of a plan's phase, whose group expressions are the bits of "phase", for
+ * values number "values" if there are any.  Memory is of the current context.
  */
-extern void gpb_subprogram_make(const GpbWhole *whole, uint32 phase, int values,
+struct GpbAggregatePlan;		/* aggregate_node.h */
+extern void gpb_subprogram_make(const struct GpbAggregatePlan *plan, uint32 phase, int values,
 								GpbSubprogram *sub);
 
 /*

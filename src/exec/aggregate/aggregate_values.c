@@ -15,10 +15,7 @@
 
 #include "exec/aggregate/aggregate_values_group.h"
 #include "exec/compile/program_words.h"
-
-/* To compare two records, and to take one in turn, in units of cpu_operator_cost */
-#define GPB_COMPARE_COST		0.5
-#define GPB_RECORD_COST			4.0
+#include "exec/price/price_constants.h"
 
 struct GpbValuesScan
 {
@@ -48,7 +45,7 @@ gpb_values_cost(double groups)
 {
 	double		compares = log2(Max(groups, 2.0));
 
-	return groups * (compares * GPB_COMPARE_COST + GPB_RECORD_COST) * cpu_operator_cost;
+	return groups * (compares * GPB_RECORD_COMPARE_COST + GPB_RECORD_COST) * cpu_operator_cost;
 }
 
 /* ---- begin ---- */
@@ -73,15 +70,15 @@ gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program, uint32 fl
 		const GpbValuesItem *item = &plan->items[i];
 		Expr	   *expression = NULL;
 
-		if (item->function == GPB_VALUES_DISC || item->function == GPB_VALUES_CONT)
+		if (gpb_function_is_percentile(item->each.function))
 		{
 			expression = lfirst(fraction);
 			fraction = lnext(plan->fractions, fraction);
 		}
 		gpb_values_final_init(&scan->finals[i], item, plan->type, &scan->format, index, expression,
 							  ps);
-		scan->ordered |= item->function == GPB_VALUES_DISC ||
-			item->function == GPB_VALUES_CONT || item->function == GPB_VALUES_MODE;
+		scan->ordered |= gpb_function_is_percentile(item->each.function) ||
+			item->each.function == GPB_MODE;
 	}
 	return scan;
 }
@@ -197,12 +194,12 @@ gpb_values_any(const GpbValuesScan *scan)
 }
 
 void
-gpb_values_add(const GpbValuesScan *scan, GpbRangeTotals *totals)
+gpb_values_add(const GpbValuesScan *scan, GpbAsk *ask)
 {
 	uint64		i;
 
 	for (i = 0; i < scan->of_group.n; i++)
-		gpb_range_group_add_group(totals, scan->of_group.records[i].group);
+		gpb_group_add(ask, scan->of_group.records[i].group->words + scan->slots);
 }
 
 void

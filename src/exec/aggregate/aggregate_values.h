@@ -24,31 +24,19 @@
 #include "nodes/extensible.h"
 #include "utils/rel.h"
 
-#include "exec/aggregate/aggregate_regroup.h"
-#include "exec/answer/range_totals.h"
+#include "exec/answer/merge_groups.h"
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 
-typedef enum GpbValuesFunction
-{
-	GPB_VALUES_DISTINCT,		/* an aggregate with DISTINCT */
-	GPB_VALUES_DISC,			/* percentile_disc */
-	GPB_VALUES_CONT,			/* percentile_cont */
-	GPB_VALUES_MODE,
-	GPB_VALUES_MIN,				/* min() and max() of codes */
-	GPB_VALUES_MAX
-} GpbValuesFunction;
-
-/* One such aggregate */
+/* One such aggregate.  What is none of texts, no percentile and not mode() has DISTINCT. */
 typedef struct GpbValuesItem
 {
-	GpbValuesFunction function;
+	GpbAggregateItem each;		/* its function; with DISTINCT: what is done with each value */
 	bool		many;			/* of a percentile: an array of fractions */
 	bool		descending;		/* the order of a percentile or mode() */
 	Oid			type;			/* of the result or, if there are many, of each */
-	Oid			compare;		/* of min() and max(): core's function that compares two values */
+	Oid			compare;		/* of min() and max() of texts: core's function that compares two */
 	Oid			collation;		/* by which it does */
-	GpbAggregateItem each;		/* with DISTINCT: what is done with each value; no column */
 	GpbAggregateItem filter;	/* with FILTER: the term that counts the entries it admits */
 	bool		has_filter;
 } GpbValuesItem;
@@ -58,7 +46,7 @@ typedef struct GpbValuesPlan
 {
 	int			n;
 	GpbValuesItem *items;
-	Oid			type;			/* of the words of the values */
+	GpbWordType type;			/* of the words of the values */
 	int			term;			/* the program's term over the expression; -1: the slots are those
 								 * of its last group */
 	List	   *value;			/* the expression */
@@ -125,8 +113,8 @@ extern bool gpb_values_next(GpbValuesScan *scan, uint64 *at);
 /* One of the program's groups within the group of the query, or NULL if there is none */
 extern const GpbGroup *gpb_values_any(const GpbValuesScan *scan);
 
-/* Add the answers to the group of the query to the group of totals. */
-extern void gpb_values_add(const GpbValuesScan *scan, GpbRangeTotals *totals);
+/* Add the answers to the group of the query to the ask's group. */
+extern void gpb_values_add(const GpbValuesScan *scan, GpbAsk *ask);
 
 /*
  * The aggregates' values over the group of the query.  values and isnull are of their number; what

@@ -25,31 +25,30 @@
 
 /* The format of the answer over the values of an aggregate with DISTINCT, a column for each word */
 static void
-init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, Oid type)
+init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, GpbWordType type)
 {
 	int			want = gpb_item_want(item);
 	GpbAnswerColumn *column;
 
-	memset(each, 0, sizeof(*each));
 	each->words = 1;
 	column = gpb_answer_add_column(each, 0, gpb_word_kind(type), want);
-	if (gpb_is_wide_type(type))
+	if (gpb_type_is_wide(type))
 		(void) gpb_answer_add_column(each, 1, gpb_word_kind(type), want);
 	each->integers = each->words;
 	column->float_sum = gpb_answer_words(each,
-										 gpb_word_is_float(type) && (want & GPB_WANT_SUM) != 0,
+										 gpb_word_is_float(type.sql) && (want & GPB_WANT_SUM) != 0,
 										 GPB_FLOAT_SUM_WORDS);
 }
 
 void
-gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, Oid type,
+gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, GpbWordType type,
 					  const GpbAnswerFormat *format, Relation index, Expr *fraction, PlanState *ps)
 {
 	final->item = *item;
 	final->type = type;
 	final->index = index;
 	final->count = item->has_filter ? format->column[item->filter.column].count : 0;
-	if (item->function == GPB_VALUES_DISTINCT)
+	if (!OidIsValid(item->compare) && fraction == NULL && item->each.function != GPB_MODE)
 		init_each(&final->each, &item->each, type);
 	if (OidIsValid(item->compare))
 		fmgr_info(item->compare, &final->compare);
@@ -142,7 +141,7 @@ extreme_value(GpbValuesFinal *final, const GpbValuesGroup *of_group, bool *isnul
 		order = *isnull ? 0 : DatumGetInt32(FunctionCall2Coll(&final->compare,
 															  final->item.collation, value,
 															  extreme));
-		if (*isnull || (final->item.function == GPB_VALUES_MIN ? order < 0 : order > 0))
+		if (*isnull || (final->item.each.function == GPB_MIN ? order < 0 : order > 0))
 			extreme = value;
 		*isnull = false;
 	}
@@ -204,7 +203,7 @@ row_float(const GpbValuesRows *rows, int64 row)
 {
 	int64		value = *row_value(rows, row);
 
-	return gpb_word_is_float(rows->final->type) ? gpb_float_value(value) : (float8) value;
+	return gpb_word_is_float(rows->final->type.sql) ? gpb_float_value(value) : (float8) value;
 }
 
 /* The value of a fraction for percentile_cont, as core computes it from two neighbouring rows */
@@ -225,7 +224,7 @@ interpolate(const GpbValuesRows *rows, float8 fraction)
 static Datum
 fraction_value(const GpbValuesRows *rows, float8 fraction)
 {
-	if (rows->final->item.function == GPB_VALUES_CONT)
+	if (rows->final->item.each.function == GPB_PERCENTILE_CONT)
 		return Float8GetDatum(interpolate(rows, fraction));
 	return gpb_words_datum(rows->final->type,
 						   row_value(rows, Max((int64) ceil(fraction * rows->total), 1) - 1));
@@ -290,18 +289,19 @@ Datum
 gpb_values_final_value(GpbValuesFinal *final, const GpbValuesGroup *of_group, ExprContext *econtext,
 					   MemoryContext lasting, bool *isnull)
 {
-	switch (final->item.function)
+	switch (final->item.each.function)
 	{
-		case GPB_VALUES_DISTINCT:
-			return distinct_value(final, of_group, isnull);
-		case GPB_VALUES_MODE:
+		case GPB_MODE:
 			return mode_value(final, of_group, isnull);
-		case GPB_VALUES_MIN:
-		case GPB_VALUES_MAX:
+		case GPB_MIN:
+		case GPB_MAX:
 			return extreme_value(final, of_group, isnull);
-		default:
+		case GPB_PERCENTILE_DISC:
+		case GPB_PERCENTILE_CONT:
 			if (!final->evaluated)
 				evaluate_fraction(final, econtext, lasting);
 			return percentile_value(final, of_group, isnull);
+		default:
+			return distinct_value(final, of_group, isnull);
 	}
 }

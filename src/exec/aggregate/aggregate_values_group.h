@@ -42,7 +42,7 @@ typedef struct GpbValuesGroup
 typedef struct GpbValuesFinal
 {
 	GpbValuesItem item;
-	Oid			type;			/* of the words of the values */
+	GpbWordType type;			/* of the words of the values */
 	int			count;			/* the word of an answer that has the number of entries */
 	GpbAnswerFormat each;		/* with DISTINCT: the answer over the values, of one column */
 	Relation	index;			/* of the program's entries */
@@ -57,9 +57,9 @@ typedef struct GpbValuesFinal
  * Prepare an aggregate over values whose words are of this type, in a program over entries of the
  * index; fraction is that of a percentile.  Memory is of the current context.
  */
-extern void gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, Oid type,
-								  const GpbAnswerFormat *format, Relation index, Expr *fraction,
-								  PlanState *ps);
+extern void gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item,
+								  GpbWordType type, const GpbAnswerFormat *format,
+								  Relation index, Expr *fraction, PlanState *ps);
 
 /*
  * The aggregate's value over the group.  Its fraction is evaluated when it is first needed, and

@@ -26,27 +26,15 @@
 
 /* ---- min() and max() of texts ---- */
 
-/* Is it min() or max() of a type whose words are codes?  If so, fill in how values are compared. */
-static bool
-find_extreme(Oid aggregate, GpbValuesItem *item)
-{
-	bool		least;
-
-	if (!gpb_find_code_extreme(aggregate, &least, &item->compare))
-		return false;
-	item->function = least ? GPB_VALUES_MIN : GPB_VALUES_MAX;
-	return true;
-}
-
 /* An order in the aggregate makes no difference, nor does DISTINCT. */
 static const char *
-match_extreme(GpbProgramBuilder *builder, Aggref *aggref, Expr *value, GpbValuesItem *item)
+match_extreme(GpbProgramBuilder *builder, Aggref *aggref, const GpbAggregate *known, Expr *value,
+			  GpbValuesItem *item)
 {
-	int			column;
-
 	if (list_length(aggref->args) != 1 || !OidIsValid(aggref->inputcollid) ||
-		!gpb_is_code_column(builder, value, &column))
+		gpb_code_column(builder, value) < 0)
 		return psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
+	item->compare = known->compare;
 	item->collation = aggref->inputcollid;
 	return NULL;
 }
@@ -56,28 +44,12 @@ match_extreme(GpbProgramBuilder *builder, Aggref *aggref, Expr *value, GpbValues
 bool
 gpb_depends_on_values(const Aggref *aggref)
 {
-	GpbAggregateFunction function;
-	GpbValuesItem item;
-	Oid			type;
+	const GpbAggregate *known = gpb_find_aggregate(aggref->aggfnoid);
 
-	if (aggref->aggkind != AGGKIND_NORMAL || find_extreme(aggref->aggfnoid, &item))
+	if (aggref->aggkind != AGGKIND_NORMAL || (known != NULL && known->input == GPB_INPUT_CODE))
 		return true;
-	if (aggref->aggdistinct == NIL)
-		return false;
-	if (!gpb_find_aggregate(aggref->aggfnoid, &function, &type))
-		return true;
-	switch (function)
-	{
-		case GPB_MIN:
-		case GPB_MAX:
-		case GPB_BOOL_AND:
-		case GPB_BOOL_OR:
-		case GPB_BIT_AND:
-		case GPB_BIT_OR:
-			return false;
-		default:
-			return true;
-	}
+	return aggref->aggdistinct != NIL &&
+		(known == NULL || !gpb_functions[known->function].ignores_repeats);
 }
 
 Aggref *
@@ -95,7 +67,7 @@ gpb_without_distinct(Aggref *aggref)
 }
 
 static const char *
-match_distinct(Aggref *aggref, Expr *value, GpbValuesItem *item)
+match_distinct(Aggref *aggref, const GpbAggregate *known, Expr *value)
 {
 	SortGroupClause *distinct = linitial_node(SortGroupClause, aggref->aggdistinct);
 	Oid			type = exprType((Node *) value);
@@ -104,20 +76,13 @@ match_distinct(Aggref *aggref, Expr *value, GpbValuesItem *item)
 		return "an aggregate with DISTINCT has several arguments";
 	if (lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr != distinct->eqop)
 		return "an aggregate has DISTINCT by an equality that is not the type's own";
-	item->function = GPB_VALUES_DISTINCT;
-	item->each.aggregate = aggref->aggfnoid;
-	if (aggref->aggfnoid == F_COUNT_ANY)
-	{
-		item->each.function = GPB_COUNT_VALUES;
+	if (known != NULL &&
+		(known->input == GPB_INPUT_ANY ||
+		 (known->input == GPB_INPUT_WORD && gpb_aggregate_takes(known, type) &&
+		  (!gpb_word_is_float(known->type) ||
+		   (gpb_function_want(known->function) & GPB_WANT_SQUARES) == 0))))
 		return NULL;
-	}
-	if (!gpb_find_aggregate(aggref->aggfnoid, &item->each.function, &item->each.type) ||
-		(item->each.type != gpb_word_type(type) &&
-		 (item->each.type != NUMERICOID || getBaseType(type) != NUMERICOID)) ||
-		(gpb_word_is_float(item->each.type) &&
-		 (gpb_function_want(item->each.function) & GPB_WANT_SQUARES) != 0))
-		return psprintf("aggregate %s with DISTINCT", format_procedure(aggref->aggfnoid));
-	return NULL;
+	return psprintf("aggregate %s with DISTINCT", format_procedure(aggref->aggfnoid));
 }
 
 /* ---- WITHIN GROUP ---- */
@@ -139,42 +104,14 @@ below_float(Expr *value)
 	return value;
 }
 
-/* Which function is it?  False if it is none that we know. */
-static bool
-find_ordered_set(Oid aggregate, GpbValuesItem *item)
-{
-	switch (aggregate)
-	{
-		case F_PERCENTILE_DISC_FLOAT8_ANYELEMENT:
-			item->function = GPB_VALUES_DISC;
-			return true;
-		case F_PERCENTILE_DISC__FLOAT8_ANYELEMENT:
-			item->function = GPB_VALUES_DISC;
-			item->many = true;
-			return true;
-		case F_PERCENTILE_CONT_FLOAT8_FLOAT8:
-			item->function = GPB_VALUES_CONT;
-			return true;
-		case F_PERCENTILE_CONT__FLOAT8_FLOAT8:
-			item->function = GPB_VALUES_CONT;
-			item->many = true;
-			return true;
-		case F_MODE:
-			item->function = GPB_VALUES_MODE;
-			return true;
-		default:
-			return false;
-	}
-}
-
 static const char *
-match_ordered_set(Aggref *aggref, Expr **value, GpbValuesItem *item)
+match_ordered_set(Aggref *aggref, const GpbAggregate *known, Expr **value, GpbValuesItem *item)
 {
 	TypeCacheEntry *type = lookup_type_cache(exprType((Node *) *value),
 											 TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
 	Oid			order;
 
-	if (!find_ordered_set(aggref->aggfnoid, item))
+	if (known == NULL)
 		return psprintf("aggregate %s", format_procedure(aggref->aggfnoid));
 	if (!gpb_word_is_ordered(gpb_word_type(exprType((Node *) *value))) ||
 		gpb_type_has_dictionary(exprType((Node *) *value)))
@@ -184,9 +121,10 @@ match_ordered_set(Aggref *aggref, Expr **value, GpbValuesItem *item)
 	order = linitial_node(SortGroupClause, aggref->aggorder)->sortop;
 	if (order != type->lt_opr && order != type->gt_opr)
 		return "WITHIN GROUP has an order that is not the type's own";
+	item->many = known->type == FLOAT8ARRAYOID;
 	item->descending = order == type->gt_opr;
 	item->type = exprType((Node *) *value);
-	if (item->function == GPB_VALUES_CONT)
+	if (known->function == GPB_PERCENTILE_CONT)
 		*value = below_float(*value);
 	return NULL;
 }
@@ -209,51 +147,31 @@ below_relabelings(Expr *value)
 static bool
 codes_are_values(GpbProgramBuilder *builder, Expr *value)
 {
-	int			column;
-	Oid			type;
+	int			slot = gpb_code_column(builder, value);
 
-	return !gpb_is_code_column(builder, value, &column) ||
-		gpb_code_slot(builder, value, &type) != GPB_REFUSED;
-}
-
-/* Add a term for the entries that an aggregate's FILTER admits. */
-static bool
-build_filter(GpbProgramBuilder *builder, Aggref *aggref, GpbValuesItem *item)
-{
-	Aggref	   *count = makeNode(Aggref);
-
-	if (aggref->aggfilter == NULL)
-		return true;
-	count->aggfnoid = F_COUNT_;
-	count->aggtype = INT8OID;
-	count->aggtranstype = INT8OID;
-	count->aggstar = true;
-	count->aggkind = AGGKIND_NORMAL;
-	count->aggsplit = AGGSPLIT_SIMPLE;
-	count->aggfilter = aggref->aggfilter;
-	count->location = -1;
-	item->has_filter = true;
-	return gpb_build_aggref(builder, count, &item->filter);
+	return slot < 0 || gpb_code_tells_apart(builder, value, slot);
 }
 
 /* Match one aggregate to an item, and find out what its values are. */
 static const char *
 match_item(GpbProgramBuilder *builder, Aggref *aggref, GpbValuesItem *item, Expr **value)
 {
+	const GpbAggregate *known = gpb_find_aggregate(aggref->aggfnoid);
 	const char *refusal;
 
 	if (aggref->agglevelsup != 0 || aggref->aggsplit != AGGSPLIT_SIMPLE ||
 		list_length(aggref->args) < 1)
 		return "an aggregate is not of the query's rows";
 	*value = linitial_node(TargetEntry, aggref->args)->expr;
-	if (find_extreme(aggref->aggfnoid, item))
-		refusal = match_extreme(builder, aggref, *value, item);
-	else if (aggref->aggkind == AGGKIND_NORMAL)
-		refusal = match_distinct(aggref, *value, item);
+	if (aggref->aggkind != AGGKIND_NORMAL)
+		refusal = match_ordered_set(aggref, known, value, item);
+	else if (known != NULL && known->input == GPB_INPUT_CODE)
+		refusal = match_extreme(builder, aggref, known, *value, item);
 	else
-		refusal = match_ordered_set(aggref, value, item);
+		refusal = match_distinct(aggref, known, *value);
 	if (refusal != NULL)
 		return refusal;
+	item->each = gpb_item(known);
 	if (contain_volatile_functions((Node *) aggref) || contain_subplans((Node *) aggref))
 		return "an aggregate has a volatile function or a subquery";
 	if (!codes_are_values(builder, *value))
@@ -261,7 +179,8 @@ match_item(GpbProgramBuilder *builder, Aggref *aggref, GpbValuesItem *item, Expr
 	*value = below_relabelings(*value);
 	if (!contain_var_clause((Node *) *value))
 		return "an aggregate depends on the values of a constant";
-	if (!build_filter(builder, aggref, item))
+	item->has_filter = aggref->aggfilter != NULL;
+	if (item->has_filter && !gpb_build_count(builder, aggref->aggfilter, &item->filter))
 		return gpb_builder_refusal(builder);
 	return NULL;
 }
@@ -287,7 +206,7 @@ build_value(GpbProgramBuilder *builder, Expr *value, bool first, GpbValuesPlan *
 	plan->value = list_make1(value);
 	plan->term = -1;
 	if (first)
-		return gpb_build_group_of_words(builder, value, &plan->type);
+		return gpb_build_group(builder, value, true, &plan->type);
 	return gpb_build_values(builder, value, &plan->type, &plan->term);
 }
 
@@ -296,20 +215,19 @@ build_value(GpbProgramBuilder *builder, Expr *value, bool first, GpbValuesPlan *
  * put together from columns 0 and 1 of an answer, which are of the halves of numerics of 16 bytes.
  */
 static const char *
-settle_numeric(Oid type, GpbValuesItem *item)
+settle_numeric(GpbWordType type, GpbValuesItem *item)
 {
 	GpbAggregateItem *each = &item->each;
 
-	if (each->type != NUMERICOID)
+	if (each->type.sql != NUMERICOID)
 		return NULL;
 	each->type = type;
-	if (!gpb_is_wide_type(type))
+	if (!gpb_type_is_wide(type))
 		return NULL;
 	if (each->function != GPB_SUM && each->function != GPB_AVG)
 		return psprintf("aggregate %s with DISTINCT, of values of 16 bytes",
 						format_procedure(each->aggregate));
-	each->function = each->function == GPB_SUM ? GPB_WIDE_SUM : GPB_WIDE_AVG;
-	each->pair = (GpbPairTerms) {1, 1, 1};
+	each->terms.lower = 1;
 	return NULL;
 }
 
@@ -318,7 +236,7 @@ static void
 add_item(GpbValuesPlan *plan, const GpbValuesItem *item, Aggref *aggref)
 {
 	plan->items[plan->n++] = *item;
-	if (item->function == GPB_VALUES_DISC || item->function == GPB_VALUES_CONT)
+	if (gpb_function_is_percentile(item->each.function))
 		plan->fractions = lappend(plan->fractions, linitial(aggref->aggdirectargs));
 }
 
@@ -370,13 +288,12 @@ gpb_values_put(List **private, const GpbValuesPlan *plan)
 	int			i;
 
 	gpb_put_int(private, plan->n);
-	gpb_put_oid(private, plan->type);
+	gpb_put_word_type(private, plan->type);
 	gpb_put_int(private, plan->term);
 	for (i = 0; i < plan->n; i++)
 	{
 		const GpbValuesItem *item = &plan->items[i];
 
-		gpb_put_int(private, item->function);
 		gpb_put_int(private, item->many);
 		gpb_put_int(private, item->descending);
 		gpb_put_oid(private, item->type);
@@ -404,14 +321,13 @@ gpb_values_get(GpbPrivateReader *reader, GpbValuesPlan *plan)
 	int			i;
 
 	plan->n = gpb_get_int(reader);
-	plan->type = gpb_get_oid(reader);
+	plan->type = gpb_get_word_type(reader);
 	plan->term = gpb_get_int(reader);
 	plan->items = palloc0(sizeof(GpbValuesItem) * plan->n);
 	for (i = 0; i < plan->n; i++)
 	{
 		GpbValuesItem *item = &plan->items[i];
 
-		item->function = gpb_get_int(reader);
 		item->many = gpb_get_int(reader);
 		item->descending = gpb_get_int(reader);
 		item->type = gpb_get_oid(reader);

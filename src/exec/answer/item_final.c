@@ -16,7 +16,7 @@
 #include "utils/numeric.h"
 
 #include "exec/answer/item_final.h"
-#include "exec/compile/item_number.h"
+#include "exec/answer/item_number.h"
 #include "exec/compile/program_build.h"
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
@@ -32,15 +32,14 @@ final_integer_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 {
 	int64		low = answer[column->sum];
 	int64		high = answer[column->sum + 1];
-	bool		is_decimal = gpb_is_decimal_type(item->type);
-	int			scale = is_decimal ? gpb_decimal_scale(item->type) : 0;
+	int			scale = item->type.scale;
 	Numeric		sum;
 
 	if (high == low >> 63 && low > -GPB_NUMERIC_BEYOND && low < GPB_NUMERIC_BEYOND &&
 		scale <= GPB_NUMERIC_DIGITS)
 		return DatumGetNumeric(gpb_numeric_datum(low, scale));
 	sum = gpb_int128_numeric((uint64) low, high);
-	if (!is_decimal)
+	if (item->type.sql != NUMERICOID)
 		return sum;
 	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(sum),
 											   gpb_word_datum(item->type, 1)));
@@ -78,16 +77,65 @@ final_money_sum(int64 low, int64 high)
 	return Int64GetDatum(low);
 }
 
+/* The column of another term of an item whose own column this is: the format has terms in order. */
+static inline const GpbAnswerColumn *
+other_column(const GpbAggregateItem *item, const GpbAnswerColumn *column, int term)
+{
+	return column + (term - item->column);
+}
+
+/* The digits behind the point that core gives the longest of quotients */
+static Datum
+quotient_digits(const GpbQuotient *quotient, int64 least_dividend)
+{
+	Datum		longest;
+
+	longest = DirectFunctionCall2(numeric_div,
+								  gpb_word_datum(gpb_number_type(GPB_WORDS_DECIMAL,
+																 quotient->scale),
+												 least_dividend),
+								  gpb_word_datum(gpb_number_type(GPB_WORDS_DECIMAL,
+																 quotient->divisor_scale),
+												 quotient->divisor));
+	return DirectFunctionCall1(numeric_scale, longest);
+}
+
+/*
+ * The sum of integers, or of numerics.  Those of 16 bytes are put together from their halves;
+ * quotients, and what varies in how many digits are displayed, show as many as the one of them that
+ * has most.
+ */
+static Numeric
+final_numeric_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column,
+				  const int64 *answer)
+{
+	const GpbItemTerms *terms = &item->terms;
+	Numeric		sum;
+	Datum		digits;
+
+	if (gpb_type_is_wide(item->type))
+		return gpb_halves_numeric(answer + column->sum,
+								  answer + other_column(item, column, terms->lower)->sum,
+								  answer[column->count], item->type.scale);
+	sum = final_integer_sum(item, column, answer);
+	if (terms->dividends != GPB_NO_TERM)
+		digits = quotient_digits(&item->quotient,
+								 answer[other_column(item, column, terms->dividends)->minmax]);
+	else if (terms->digits != GPB_NO_TERM)
+		digits = Int32GetDatum(answer[other_column(item, column, terms->digits)->minmax + 1]);
+	else
+		return sum;
+	return DatumGetNumeric(DirectFunctionCall2(numeric_round, NumericGetDatum(sum), digits));
+}
+
 static Datum
 final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
-	switch (item->type)
+	switch (item->type.sql)
 	{
 		case INT2OID:
 		case INT4OID:
 			return Int64GetDatum(answer[column->sum]);
-		case INT8OID:
-			return NumericGetDatum(final_integer_sum(item, column, answer));
 		case FLOAT8OID:
 			return Float8GetDatum(final_float_sum(column, answer));
 		case FLOAT4OID:
@@ -95,83 +143,37 @@ final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int
 		case MONEYOID:
 			return final_money_sum(answer[column->sum], answer[column->sum + 1]);
 		default:
-			if (gpb_is_decimal_type(item->type))
-				return NumericGetDatum(final_integer_sum(item, column, answer));
-			elog(ERROR, "cannot sum type %u", item->type);
+			Assert(item->type.sql == INT8OID || item->type.sql == NUMERICOID);
+			return NumericGetDatum(final_numeric_sum(item, column, answer));
 	}
 }
 
 /* A sum divided by the number of values, as core's avg() divides */
 static Datum
-quotient(Numeric sum, int64 count)
+final_avg(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
-	return DirectFunctionCall2(numeric_div, NumericGetDatum(sum),
+	int64		count = answer[column->count];
+
+	if (gpb_word_is_float(item->type.sql))
+		return Float8GetDatum(final_float_sum(column, answer) / (float8) count);
+	return DirectFunctionCall2(numeric_div,
+							   NumericGetDatum(final_numeric_sum(item, column, answer)),
 							   NumericGetDatum(int64_to_numeric(count)));
 }
 
+/* The least value or the greatest */
 static Datum
-final_avg(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
+final_extreme(Relation index, const GpbAggregateItem *item, const GpbAnswerColumn *column,
+			  const int64 *answer)
 {
-	if (gpb_word_is_float(item->type))
-		return Float8GetDatum(final_float_sum(column, answer) /
-							  (float8) answer[column->count]);
-	return quotient(final_integer_sum(item, column, answer), answer[column->count]);
-}
+	int			greatest = item->function == GPB_MAX;
+	int64		word;
 
-/*
- * The sum of quotients, of which each is exact at the scale of the item's type; "terms" has all
- * terms of the answer.
- */
-static Numeric
-final_quotient_sum(const GpbAggregateItem *item, const GpbAnswerColumn *terms,
-				   const int64 *answer)
-{
-	const GpbQuotient *shown = &item->quotient;
-	int64		least = answer[terms[item->pair.y].minmax];
-	Numeric		sum = final_integer_sum(item, &terms[item->column], answer);
-	Datum		longest;
-
-	longest = DirectFunctionCall2(numeric_div,
-								  gpb_word_datum(gpb_decimal_type(shown->scale), least),
-								  gpb_word_datum(gpb_decimal_type(shown->divisor_scale),
-												 shown->divisor));
-	return DatumGetNumeric(DirectFunctionCall2(numeric_round, NumericGetDatum(sum),
-											   DirectFunctionCall1(numeric_scale, longest)));
-}
-
-/*
- * The sum of numerics that are displayed with as many digits as the one of them that has most;
- * "terms" has all terms of the answer.
- */
-static Numeric
-final_varying_sum(const GpbAggregateItem *item, const GpbAnswerColumn *terms, const int64 *answer)
-{
-	Numeric		sum = final_integer_sum(item, &terms[item->column], answer);
-	int64		most = answer[terms[item->pair.y].minmax + 1];
-
-	return DatumGetNumeric(DirectFunctionCall2(numeric_round, NumericGetDatum(sum),
-											   Int32GetDatum((int32) most)));
-}
-
-/*
- * The sum of numerics of 16 bytes, from the sums of their halves; "terms" has all terms of the
- * answer.
- */
-static Numeric
-final_wide_sum(const GpbAggregateItem *item, const GpbAnswerColumn *terms, const int64 *answer)
-{
-	const GpbAnswerColumn *upper = &terms[item->column];
-
-	return gpb_halves_numeric(answer + upper->sum, answer + terms[item->pair.y].sum,
-							  answer[upper->count], gpb_decimal_scale(item->type));
-}
-
-/* A value as a Datum; "value" as min and max hold it. */
-static Datum
-final_value(Relation index, const GpbAggregateItem *item, int64 value)
-{
-	int64		word = gpb_word_is_float(item->type) ? gpb_float_unorder(value) : value;
-
+	if (gpb_type_is_wide(item->type))
+		return gpb_words_datum(item->type, answer + column->halves + 2 * greatest);
+	word = answer[column->minmax + greatest];
+	if (gpb_word_is_float(item->type.sql))
+		word = gpb_float_unorder(word);
 	return gpb_words_value(index, item->type, &word);
 }
 
@@ -179,42 +181,16 @@ final_value(Relation index, const GpbAggregateItem *item, int64 value)
 static Datum
 final_variance(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
-	bool		sample = item->function == GPB_VAR_SAMP || item->function == GPB_STDDEV_SAMP;
+	bool		sample = gpb_functions[item->function].of_sample;
 	bool		root = item->function == GPB_STDDEV_POP || item->function == GPB_STDDEV_SAMP;
+	int			scale = item->type.scale;
 
-	if (gpb_word_is_float(item->type))
+	if (gpb_word_is_float(item->type.sql))
 		return Float8GetDatum(gpb_float_variance(column, answer, sample, root));
-	return NumericGetDatum(gpb_integer_variance(column, answer,
-												gpb_is_decimal_type(item->type) ?
-												gpb_decimal_scale(item->type) : 0, sample, root));
-}
-
-/*
- * The variance of numerics of 16 bytes, or the standard deviation that is its root; "terms" has all
- * terms of the answer.
- */
-static Numeric
-final_wide_variance(const GpbAggregateItem *item, const GpbAnswerColumn *terms,
-					const int64 *answer)
-{
-	bool		sample = item->function == GPB_WIDE_VAR_SAMP ||
-		item->function == GPB_WIDE_STDDEV_SAMP;
-	bool		root = item->function == GPB_WIDE_STDDEV_POP ||
-		item->function == GPB_WIDE_STDDEV_SAMP;
-
-	return gpb_halves_variance(&terms[item->column], &terms[item->pair.y],
-							   &terms[item->pair.products], &terms[item->pair.rests], answer,
-							   gpb_decimal_scale(item->type), sample, root);
-}
-
-/* Is the aggregate NULL for so many values? */
-static bool
-final_is_null(GpbAggregateFunction function, int64 count)
-{
-	if (function == GPB_VAR_SAMP || function == GPB_STDDEV_SAMP || function == GPB_COVAR_SAMP ||
-		function == GPB_WIDE_VAR_SAMP || function == GPB_WIDE_STDDEV_SAMP)
-		return count <= 1;
-	return count == 0;
+	if (gpb_type_is_wide(item->type))
+		return NumericGetDatum(gpb_halves_variance(item, other_column(item, column, 0), answer,
+												   scale, sample, root));
+	return NumericGetDatum(gpb_integer_variance(column, answer, scale, sample, root));
 }
 
 /*
@@ -223,7 +199,7 @@ final_is_null(GpbAggregateFunction function, int64 count)
 static bool
 final_is_nan(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
 {
-	return gpb_is_numeric_column_type(item->type) &&
+	return gpb_may_be_nan(item->type) &&
 		(gpb_function_want(item->function) & GPB_WANT_SUM) != 0 &&
 		answer[column->minmax + 1] == GPB_NUMERIC_NAN;
 }
@@ -238,7 +214,7 @@ gpb_aggregate_final(Relation index, const GpbAggregateItem *item,
 	if (item->function == GPB_COUNT_VALUES)
 		return Int64GetDatum(answer[column->count]);
 
-	*isnull = final_is_null(item->function, answer[column->count]);
+	*isnull = answer[column->count] <= (gpb_functions[item->function].of_sample ? 1 : 0);
 	if (*isnull)
 		return (Datum) 0;
 	if (final_is_nan(item, column, answer))
@@ -250,16 +226,19 @@ gpb_aggregate_final(Relation index, const GpbAggregateItem *item,
 		case GPB_AVG:
 			return final_avg(item, column, answer);
 		case GPB_MIN:
-		case GPB_BOOL_AND:
-			return final_value(index, item, answer[column->minmax]);
 		case GPB_MAX:
-		case GPB_BOOL_OR:
-			return final_value(index, item, answer[column->minmax + 1]);
+			return final_extreme(index, item, column, answer);
 		case GPB_VAR_POP:
 		case GPB_VAR_SAMP:
 		case GPB_STDDEV_POP:
 		case GPB_STDDEV_SAMP:
 			return final_variance(item, column, answer);
+		case GPB_BIT_AND:
+			return gpb_word_datum(item->type, answer[column->bits_and]);
+		case GPB_BIT_OR:
+			return gpb_word_datum(item->type, answer[column->bits_or]);
+		case GPB_BIT_XOR:
+			return gpb_word_datum(item->type, answer[column->bits_xor]);
 		case GPB_REGR_SXX:
 			return Float8GetDatum(gpb_float_deviation(column, answer));
 		case GPB_REGR_SXY:
@@ -269,38 +248,8 @@ gpb_aggregate_final(Relation index, const GpbAggregateItem *item,
 		case GPB_REGR_R2:
 		case GPB_REGR_SLOPE:
 		case GPB_REGR_INTERCEPT:
-			/* The format has the terms in their order. */
-			return Float8GetDatum(gpb_float_pairs(item, column - item->column, answer, isnull));
-		case GPB_QUOTIENT_SUM:
-			return NumericGetDatum(final_quotient_sum(item, column - item->column, answer));
-		case GPB_QUOTIENT_AVG:
-			return quotient(final_quotient_sum(item, column - item->column, answer),
-							answer[column->count]);
-		case GPB_VARYING_SUM:
-			return NumericGetDatum(final_varying_sum(item, column - item->column, answer));
-		case GPB_VARYING_AVG:
-			return quotient(final_varying_sum(item, column - item->column, answer),
-							answer[column->count]);
-		case GPB_WIDE_MIN:
-			return gpb_words_datum(item->type, answer + column->halves);
-		case GPB_WIDE_MAX:
-			return gpb_words_datum(item->type, answer + column->halves + 2);
-		case GPB_WIDE_SUM:
-			return NumericGetDatum(final_wide_sum(item, column - item->column, answer));
-		case GPB_WIDE_AVG:
-			return quotient(final_wide_sum(item, column - item->column, answer),
-							answer[column->count]);
-		case GPB_WIDE_VAR_POP:
-		case GPB_WIDE_VAR_SAMP:
-		case GPB_WIDE_STDDEV_POP:
-		case GPB_WIDE_STDDEV_SAMP:
-			return NumericGetDatum(final_wide_variance(item, column - item->column, answer));
-		case GPB_BIT_AND:
-			return gpb_word_datum(item->type, answer[column->bits_and]);
-		case GPB_BIT_OR:
-			return gpb_word_datum(item->type, answer[column->bits_or]);
-		case GPB_BIT_XOR:
-			return gpb_word_datum(item->type, answer[column->bits_xor]);
+			return Float8GetDatum(gpb_float_pairs(item, other_column(item, column, 0), answer,
+												  isnull));
 		default:
 			elog(ERROR, "unrecognized aggregate function: %d", (int) item->function);
 	}

@@ -13,7 +13,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/float.h"
 
-#include "exec/compile/item_number.h"
+#include "exec/answer/item_number.h"
 
 /* ---- magnitudes: limbs of 32 bits, the lowest first ---- */
 
@@ -535,15 +535,16 @@ intercept(const GpbFloatSum *x, const GpbFloatSum *y, uint64 count, const GpbMom
 
 /* The moment of X and Y, whose products and their rests have sums of their own */
 static void
-make_pair_moment(const GpbAggregateItem *item, const GpbAnswerColumn *terms, const int64 *answer,
-				 GpbMoment *moment)
+make_pair_moment(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+				 const int64 *answer, GpbMoment *moment)
 {
-	const GpbAnswerColumn *x = &terms[item->column];
+	const GpbItemTerms *terms = &item->terms;
+	const GpbAnswerColumn *x = &columns[item->column];
 	GpbFloatSum room[3];
-	GpbFloatSum products = *term_sum(&terms[item->pair.products], answer, &room[0]);
+	GpbFloatSum products = *term_sum(&columns[terms->products], answer, &room[0]);
 
-	gpb_float_sum_merge(&products, term_sum(&terms[item->pair.rests], answer, &room[0]));
-	make_moment(term_sum(x, answer, &room[1]), term_sum(&terms[item->pair.y], answer, &room[2]),
+	gpb_float_sum_merge(&products, term_sum(&columns[terms->rests], answer, &room[0]));
+	make_moment(term_sum(x, answer, &room[1]), term_sum(&columns[terms->y], answer, &room[2]),
 				&products, answer[x->count], moment);
 }
 
@@ -593,16 +594,16 @@ fit_value(const GpbAggregateItem *item, const GpbAnswerColumn *x, const GpbAnswe
 }
 
 float8
-gpb_float_pairs(const GpbAggregateItem *item, const GpbAnswerColumn *terms, const int64 *answer,
+gpb_float_pairs(const GpbAggregateItem *item, const GpbAnswerColumn *columns, const int64 *answer,
 				bool *isnull)
 {
-	const GpbAnswerColumn *x = &terms[item->column];
-	const GpbAnswerColumn *y = &terms[item->pair.y];
+	const GpbAnswerColumn *x = &columns[item->column];
+	const GpbAnswerColumn *y = &columns[item->terms.y];
 	uint64		count = answer[x->count];
 	GpbMoment	xy;
 
 	*isnull = false;
-	make_pair_moment(item, terms, answer, &xy);
+	make_pair_moment(item, columns, answer, &xy);
 	switch (item->function)
 	{
 		case GPB_REGR_SXY:

@@ -13,7 +13,7 @@
 #include "utils/numeric.h"
 
 #include "exec/answer/item_final.h"
-#include "exec/compile/item_number.h"
+#include "exec/answer/item_number.h"
 #include "page/numeric.h"
 
 /* ---- integers of many words ---- */
@@ -233,14 +233,16 @@ shifted_sum(Numeric a, Numeric b, int bits)
  * 2^65 + v^2; and v is the lower half w + 2^63, so v^2 is w^2 + w * 2^64 + 2^126.
  */
 Numeric
-gpb_halves_variance(const GpbAnswerColumn *upper, const GpbAnswerColumn *lower,
-					const GpbAnswerColumn *product_upper, const GpbAnswerColumn *product_lower,
+gpb_halves_variance(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
 					const int64 *answer, int scale, bool sample, bool root)
 {
+	const GpbItemTerms *terms = &item->terms;
+	const GpbAnswerColumn *upper = &columns[item->column];
+	const GpbAnswerColumn *lower = &columns[terms->lower];
 	int64		count = answer[upper->count];
 	Numeric		sum = gpb_halves_numeric(answer + upper->sum, answer + lower->sum, count, 0);
-	Numeric		products = gpb_halves_numeric(answer + product_upper->sum,
-											  answer + product_lower->sum, count, 0);
+	Numeric		products = gpb_halves_numeric(answer + columns[terms->cross_upper].sum,
+											  answer + columns[terms->cross_lower].sum, count, 0);
 	Numeric		lowers = gpb_int128_numeric((uint64) answer[lower->sum], answer[lower->sum + 1]);
 	Numeric		squares = squares_numeric(answer + lower->squares);
 

@@ -3,8 +3,9 @@
  * list_rows.c
  *	  The entries that a program lists, one after the other, and the rows that they lead to.
  *
- * A batch has one program with its constants.  One whose program is asked for again goes on; for
- * another program there is another batch, and what the one before counted is kept.
+ * In the order of ranges a list must be complete before its first entry can be used; if memory does
+ * not hold it, half of the ranges are asked for instead.  The list of a single range needs no
+ * sorting and may come in parts.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,46 +15,50 @@
 
 #include "engine/heap_visit.h"
 #include "exec/answer/list_rows.h"
+#include "exec/price/growth.h"
 #include "index/index.h"
 
 struct GpbListRows
 {
 	MemoryContext context;
-	Relation	heap;
-	Relation	index;
-	Snapshot	snapshot;
+	GpbNode    *node;
+	GpbAsk	   *ask;
 	bool		heap_rows;
+	bool		in_order;
 	int			width;			/* of a record */
-	GpbBatch   *batch;			/* NULL if there was none yet */
-	GpbProgram	program;		/* of the batch, and the form of its ranges */
-	GpbRangeForm form;
-	GpbHeapVisit *visit;
-	bool		asked;			/* there may be more parts of the list */
-	bool		visiting;		/* rows of the part at hand are being visited */
-	GpbRangeEntry *records;		/* the part at hand */
+	GpbHeapVisit *visit;		/* NULL before the first one */
+
+	/* ranges [first, end) have been asked for; window: how many at a time */
+	const char *ranges;
+	Size		range_width;
+	uint32		n;
+	uint32		first;
+	uint32		end;
+	uint32		window;
+	uint64		halved;			/* windows whose list was too long */
+
+	GpbRangeEntry *records;		/* the part of the list at hand */
 	uint64		nrecords;
 	uint64		next;			/* next record, or next to be visited */
-	GpbBatchCounters past;		/* of batches that have ended */
-	char		past_engine[128];	/* the engine of the last of them */
+	bool		visiting;		/* rows of the part at hand are being visited */
+	GpbListSkip skip;			/* of the call at hand */
+	void	   *arg;
 };
 
 GpbListRows *
-gpb_list_begin(Relation heap, Relation index, Snapshot snapshot, bool heap_rows)
+gpb_list_begin(GpbNode *node, GpbAsk *ask, bool heap_rows, bool in_order)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree list",
 												  ALLOCSET_SMALL_SIZES);
 	GpbListRows *list = MemoryContextAllocZero(context, sizeof(GpbListRows));
-	MemoryContext caller = MemoryContextSwitchTo(context);
 
 	list->context = context;
-	list->heap = heap;
-	list->index = index;
-	list->snapshot = snapshot;
+	list->node = node;
+	list->ask = ask;
 	list->heap_rows = heap_rows;
-	list->width = gpb_entry_record_width(gpb_layout(index));
-	if (heap_rows)
-		list->visit = gpb_visit_begin(heap, index, snapshot, list->width, NULL, NULL);
-	MemoryContextSwitchTo(caller);
+	list->in_order = in_order;
+	list->width = gpb_entry_record_width(gpb_layout(node->index));
+	list->window = PG_UINT32_MAX;
 	return list;
 }
 
@@ -63,115 +68,154 @@ gpb_list_stop(GpbListRows *list)
 	if (list->visit != NULL)
 		gpb_visit_stop(list->visit);
 	list->visiting = false;
-	list->asked = false;
+	list->n = list->first = list->end = 0;
 	list->records = NULL;
 	list->nrecords = list->next = 0;
 }
 
-/* End the batch, but keep what it counted, and the name of its engine, which goes with it. */
-static void
-end_batch(GpbListRows *list)
+void
+gpb_list_start(GpbListRows *list, const void *ranges, Size range_width, uint32 n)
 {
-	const GpbBatchCounters *counters;
+	gpb_list_stop(list);
+	list->ranges = ranges;
+	list->range_width = range_width;
+	list->n = n;
+}
 
-	if (list->batch == NULL)
-		return;
-	counters = gpb_batch_counters(list->batch);
-	gpb_batch_counters_add(&list->past, counters);
-	strlcpy(list->past_engine, counters->engine, sizeof(list->past_engine));
-	list->past.engine = list->past_engine;
-	gpb_batch_end(list->batch);
-	list->batch = NULL;
+/* ---- parts ---- */
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	uint32		i = ((const GpbRangeEntry *) a)->number;
+	uint32		j = ((const GpbRangeEntry *) b)->number;
+
+	return i < j ? -1 : i > j;
+}
+
+/* Ask for the window of n ranges that begins with "first". */
+static void
+ask_window(GpbListRows *list, uint32 n)
+{
+	list->end = list->first + n;
+	gpb_ask_list(list->ask, list->ranges + list->first * list->range_width, n);
 }
 
 /*
- * Under a limit the batch itself decides which entries are visible, even if rows come from the
- * heap: else all of unknown visibility would be listed, since none counts for the limit.
+ * Get the next part of the list, which may be the first of a new window.  Returns false if there
+ * are no more.
  */
-void
-gpb_list_ask(GpbListRows *list, const GpbProgram *program, GpbRangeForm form,
-			 const void *ranges, uint32 n)
-{
-	gpb_list_stop(list);
-	if (list->batch == NULL || list->form != form ||
-		memcmp(&list->program, program, sizeof(GpbProgram)) != 0)
-	{
-		MemoryContext caller = MemoryContextSwitchTo(list->context);
-		GpbBatchWant want = {.form = form,.program = *program,
-		.heap_rows = list->heap_rows && program->limit == 0,.early = true};
-
-		end_batch(list);
-		memcpy(&list->program, program, sizeof(GpbProgram));
-		list->form = form;
-		list->batch = gpb_batch_begin(list->heap, list->index, list->snapshot, &want,
-									  GPB_ENGINE_AUTO);
-		MemoryContextSwitchTo(caller);
-	}
-	gpb_batch_run(list->batch, ranges, n, NULL);
-	list->asked = true;
-}
-
-/* Get the next part of the list; false if there are no more. */
 static bool
 next_part(GpbListRows *list)
 {
-	list->records = NULL;
-	list->next = list->nrecords = 0;
-	if (list->asked)
-		list->records = gpb_batch_matches(list->batch, &list->nrecords);
-	list->asked = list->records != NULL;
-	return list->asked;
+	for (;;)
+	{
+		uint32		asked = list->end - list->first;
+
+		list->next = list->nrecords = 0;
+		list->records = asked == 0 ? NULL : gpb_ask_matches(list->ask, &list->nrecords);
+		if (list->records == NULL)
+		{
+			list->nrecords = 0;
+			list->first = list->end;
+			if (list->first == list->n)
+				return false;
+			ask_window(list, Min(list->window, list->n - list->first));
+		}
+		else if (!list->in_order || asked == 1)
+			return true;
+		else if (gpb_ask_at_end(list->ask))
+		{
+			/* the list had half of the batch's memory */
+			if (list->nrecords * list->width < gpb_rows_memory() / 4 &&
+				list->window <= PG_UINT32_MAX / 2)
+				list->window *= 2;
+			pg_qsort(list->records, list->nrecords, list->width, compare_numbers);
+			return true;
+		}
+		else
+		{
+			/* too many for the memory, until half of the ranges turn out to have few */
+			list->window = asked / 2;
+			list->halved++;
+			ask_window(list, list->window);
+		}
+	}
 }
 
-/* Begin to visit the next records of the part, in the order of the heap. */
+/* ---- entries and rows ---- */
+
+/* Callback of visits */
+static bool
+is_skipped(void *arg, const GpbRangeEntry *record)
+{
+	GpbListRows *list = arg;
+
+	return list->skip(list->arg, list->first + record->number);
+}
+
+/* Begin to visit the next records of the part, in the order of the heap unless theirs matters. */
 static void
 start_visits(GpbListRows *list)
 {
 	int			n = Min(list->nrecords - list->next, GPB_HEAP_BATCH);
 	int			i;
 
+	if (list->visit == NULL)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(list->context);
+
+		list->visit = gpb_visit_begin(list->node->heap, list->node->index,
+									  list->node->css.ss.ps.state->es_snapshot, list->width,
+									  NULL, NULL);
+		MemoryContextSwitchTo(caller);
+	}
 	/* visits pass over what is known to be visible, but a row is wanted of each */
 	for (i = 0; i < n; i++)
 		gpb_entry_at(list->records, list->next + i, list->width)->flags &=
 			~GPB_RANGE_ENTRY_VISIBLE;
-	gpb_visit_start(list->visit, gpb_entry_at(list->records, list->next, list->width), n, false);
+	gpb_visit_start(list->visit, gpb_entry_at(list->records, list->next, list->width), n,
+					list->in_order);
 	list->next += n;
 	list->visiting = true;
 }
 
 const GpbRangeEntry *
-gpb_list_next(GpbListRows *list, TupleTableSlot **row)
+gpb_list_next(GpbListRows *list, GpbListSkip skip, void *arg, uint32 *range,
+			  TupleTableSlot **row)
 {
-	for (;;)
+	const GpbRangeEntry *record = NULL;
+
+	list->skip = skip;
+	list->arg = arg;
+	while (record == NULL)
 	{
 		if (list->visiting)
 		{
-			const GpbRangeEntry *record = gpb_visit_next(list->visit, NULL, NULL, row);
-
-			if (record != NULL)
-				return record;
-			list->visiting = false;
+			record = gpb_visit_next(list->visit, skip == NULL ? NULL : is_skipped, list, row);
+			list->visiting = record != NULL;
 		}
-		if (list->next == list->nrecords && !next_part(list))
+		else if (list->next == list->nrecords && !next_part(list))
 			return NULL;
-		if (!list->heap_rows)
-			return gpb_entry_at(list->records, list->next++, list->width);
-		start_visits(list);
+		else if (list->heap_rows)
+			start_visits(list);
+		else
+			record = gpb_entry_at(list->records, list->next++, list->width);
 	}
+	*range = list->first + record->number;
+	return record;
 }
 
-void
-gpb_list_counters(const GpbListRows *list, GpbBatchCounters *counters, uint64 *visits)
+uint64
+gpb_list_visits(const GpbListRows *list)
 {
-	*counters = list->past;
-	if (list->batch != NULL)
-	{
-		gpb_batch_counters_add(counters, gpb_batch_counters(list->batch));
-		counters->engine = gpb_batch_counters(list->batch)->engine;
-	}
-	if (counters->engine == NULL)
-		counters->engine = "none";
-	*visits = list->visit != NULL ? gpb_visit_count(list->visit) : 0;
+	return list == NULL || list->visit == NULL ? 0 : gpb_visit_count(list->visit);
+}
+
+uint64
+gpb_list_halved(const GpbListRows *list)
+{
+	return list == NULL ? 0 : list->halved;
 }
 
 void
@@ -180,7 +224,6 @@ gpb_list_end(GpbListRows *list)
 	if (list == NULL)
 		return;
 	gpb_visit_end(list->visit);
-	if (list->batch != NULL)
-		gpb_batch_end(list->batch);
+	gpb_ask_end(list->ask);
 	MemoryContextDelete(list->context);
 }

@@ -40,7 +40,7 @@ typedef struct GpbRowSource
 {
 	int			from;			/* column of the scan tuple; -1: a constant */
 	const Const *constant;		/* core puts NULL where nobody reads a subquery's output */
-	Oid			type;
+	GpbWordType type;
 	const GpbAggregateItem *item;
 	const GpbAnswerColumn *answer;
 } GpbRowSource;
@@ -116,7 +116,7 @@ gpb_word_rows_begin(CustomScanState *css)
 static bool
 item_is_word(const GpbAggregateItem *item, const GpbAnswerColumn *answer, GpbRowColumn *column)
 {
-	bool		small = item->type == INT2OID || item->type == INT4OID;
+	bool		small = item->type.sql == INT2OID || item->type.sql == INT4OID;
 
 	column->counts = 0;
 	switch (item->function)
@@ -135,7 +135,7 @@ item_is_word(const GpbAggregateItem *item, const GpbAnswerColumn *answer, GpbRow
 		case GPB_MAX:
 			column->word = answer->minmax + (item->function == GPB_MAX);
 			column->counts = answer->count;
-			return small || item->type == INT8OID;
+			return small || item->type.sql == INT8OID;
 		default:
 			return false;
 	}
@@ -143,15 +143,16 @@ item_is_word(const GpbAggregateItem *item, const GpbAnswerColumn *answer, GpbRow
 
 /* Are values of the type the words themselves? */
 static bool
-type_is_word(Oid type)
+type_is_word(GpbWordType type)
 {
-	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID ||
-		type == TIMESTAMPOID || type == TIMESTAMPTZOID || type == FLOAT8OID;
+	return type.sql == INT2OID || type.sql == INT4OID || type.sql == INT8OID ||
+		type.sql == DATEOID || type.sql == TIMESTAMPOID || type.sql == TIMESTAMPTZOID ||
+		type.sql == FLOAT8OID;
 }
 
 /* Make a column vary; false if it is a column of the scan tuple that has no value. */
 static bool
-set_column(GpbRowSource *source, const GpbRowSources *sources, const GpbRangeTotals *totals,
+set_column(GpbRowSource *source, const GpbRowSources *sources, const GpbAsk *ask,
 		   GpbRowColumn *column)
 {
 	int			g;
@@ -159,7 +160,7 @@ set_column(GpbRowSource *source, const GpbRowSources *sources, const GpbRangeTot
 	if (source->from < sources->nitems)
 	{
 		source->item = &sources->items[source->from];
-		source->answer = gpb_range_totals_column(totals, source->from);
+		source->answer = gpb_ask_column(ask, source->from);
 		column->way = item_is_word(source->item, source->answer, column) ?
 			GPB_COLUMN_WORD : GPB_COLUMN_ITEM;
 		column->word += sources->ngroups;
@@ -200,7 +201,7 @@ set_constants(GpbWordRows *rows)
 
 void
 gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
-					const GpbRangeTotals *totals, const Datum *datums)
+					const GpbAsk *ask, const Datum *datums)
 {
 	int			i;
 
@@ -208,7 +209,7 @@ gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
 	rows->datums = datums;
 	rows->ngroups = sources->ngroups;
 	rows->width = sizeof(GpbGroup) +
-		(rows->ngroups + gpb_range_totals_format(totals)->words) * sizeof(int64);
+		(rows->ngroups + gpb_ask_format(ask)->words) * sizeof(int64);
 	rows->allocates = false;
 	rows->at = rows->end = NULL;
 	rows->nvarying = 0;
@@ -219,20 +220,13 @@ gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
 		memset(column, 0, sizeof(*column));
 		column->at = (int16) i;
 		if (rows->source[i].from < 0 ||
-			!set_column(&rows->source[i], sources, totals, column))
+			!set_column(&rows->source[i], sources, ask, column))
 			continue;
 		rows->nvarying++;
 		rows->allocates |= column->way == GPB_COLUMN_ITEM || column->way == GPB_COLUMN_TYPED;
 	}
 	ExecClearTuple(rows->slot);
 	set_constants(rows);
-}
-
-void
-gpb_word_rows_take(GpbWordRows *rows, const char *first, uint64 n)
-{
-	rows->at = first;
-	rows->end = first + n * rows->width;
 }
 
 /* ---- rows ---- */
@@ -296,8 +290,9 @@ make_row_in_memory(GpbWordRows *rows, const GpbGroup *group)
 	MemoryContextSwitchTo(caller);
 }
 
-TupleTableSlot *
-gpb_word_rows_next(GpbWordRows *rows)
+/* The next row of the groups at hand; NULL if all have been made rows. */
+static inline TupleTableSlot *
+next_at_hand(GpbWordRows *rows)
 {
 	TupleTableSlot *slot = rows->slot;
 
@@ -323,4 +318,22 @@ gpb_word_rows_next(GpbWordRows *rows)
 		return slot;
 	}
 	return NULL;
+}
+
+TupleTableSlot *
+gpb_word_rows_next(GpbWordRows *rows, const GpbGroupList *groups, uint64 *at)
+{
+	for (;;)
+	{
+		TupleTableSlot *row = next_at_hand(rows);
+		uint64		n;
+
+		if (row != NULL)
+			return row;
+		n = gpb_group_list_adjacent(groups, *at, &rows->at);
+		if (n == 0)
+			return NULL;
+		rows->end = rows->at + n * rows->width;
+		*at += n;
+	}
 }

@@ -18,7 +18,7 @@
 #include "executor/tuptable.h"
 #include "nodes/execnodes.h"
 
-#include "exec/answer/range_totals.h"
+#include "exec/answer/merge_groups.h"
 
 typedef struct GpbWordRows GpbWordRows;
 
@@ -31,7 +31,7 @@ typedef struct GpbRowSources
 	int			ngroups;		/* group slots of the program */
 	int			column[GPB_MAX_GROUP_SLOTS];	/* of each group slot; of values of two words the
 												 * slots have one column */
-	Oid			type[GPB_MAX_GROUP_SLOTS];	/* of each, no domain */
+	GpbWordType type[GPB_MAX_GROUP_SLOTS];	/* of each */
 	int			by_number;		/* the column that follows from a group's number; -1: none */
 } GpbRowSources;
 
@@ -43,19 +43,17 @@ typedef struct GpbRowSources
 extern GpbWordRows *gpb_word_rows_begin(CustomScanState *css);
 
 /*
- * Rows will be those of groups of totals, whose last run has ended.  "datums", which must stay, has
+ * Rows will be those of groups of an ask's last question.  "datums", which must stay, has
  * the value of the column by_number for each number.
  */
 extern void gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
-								const GpbRangeTotals *totals, const Datum *datums);
-
-/* Make rows of the next n groups, which lie one after the other. */
-extern void gpb_word_rows_take(GpbWordRows *rows, const char *first, uint64 n);
+								const GpbAsk *ask, const Datum *datums);
 
 /*
- * The next row, in the node's result slot; NULL if all groups that were taken have been made rows.
- * Groups of no entries are none.
+ * The next row, in the node's result slot, of the groups in the list that lie at *at, which is 0 at
+ * first; NULL after the last one.  Groups of no entries are none.
  */
-extern TupleTableSlot *gpb_word_rows_next(GpbWordRows *rows);
+extern TupleTableSlot *gpb_word_rows_next(GpbWordRows *rows, const GpbGroupList *groups,
+										  uint64 *at);
 
 #endif							/* GPB_WORD_ROWS_H */

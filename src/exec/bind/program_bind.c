@@ -16,59 +16,6 @@
 #include "exec/functions/zone.h"
 #include "index/dictionary.h"
 
-/* Collect the executor's parameters in an expression. */
-static bool
-params_walker(Node *node, void *argument)
-{
-	Bitmapset **params = argument;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		*params = bms_add_member(*params, ((Param *) node)->paramid);
-	return expression_tree_walker(node, params_walker, argument);
-}
-
-Bitmapset *
-gpb_executor_params(Node *expression)
-{
-	Bitmapset  *params = NULL;
-
-	(void) params_walker(expression, &params);
-	return params;
-}
-
-/* The bit of the INCLUDE column that a slot has, if it has one */
-static inline uint32
-slot_bit(int slot)
-{
-	return slot >= 1 && slot <= GPB_MAX_INCLUDE ? (uint32) 1 << (slot - 1) : 0;
-}
-
-uint32
-gpb_program_columns(const GpbProgram *program)
-{
-	uint32		columns = program->list_entries ? slot_bit(program->order) : 0;
-
-	for (int i = 0; i < program->nsteps; i++)
-	{
-		const GpbStep *step = &program->step[i];
-		int			operands = gpb_operands(step->op);
-
-		if (step->op != GPB_OP_IS_NULL)
-			columns |= slot_bit(step->a);
-		columns |= (operands > 1 ? slot_bit(step->b) : 0) | (operands > 2 ? slot_bit(step->c) : 0);
-	}
-	for (int i = 0; i < program->nterms; i++)
-	{
-		if ((program->term[i].want & ~GPB_WANT_COUNT) != 0)
-			columns |= slot_bit(program->term[i].slot);
-	}
-	for (int i = 0; i < program->ngroups; i++)
-		columns |= slot_bit(program->group[i]);
-	return columns;
-}
-
 /*
  * May a row that is seen have a value that its entry has not, in a column whose codes the program
  * reads?  This is asked after the snapshot was taken: its rows are of transactions that had ended
@@ -97,8 +44,8 @@ gpb_program_constants_init(const GpbProgramPlan *plan, Relation index, PlanState
 	constants->params = gpb_executor_params((Node *) plan->constants);
 	constants->value = palloc(sizeof(ExprState *) * (constants->n + 1));
 	constants->equal = palloc0(sizeof(ExprState *) * (constants->n + 1));
-	constants->type = palloc(sizeof(Oid) * (constants->n + 1));
 	constants->collation = palloc(sizeof(Oid) * (constants->n + 1));
+	memcpy(constants->type, plan->constant_type, sizeof(constants->type));
 	constants->columns = gpb_program_columns(&plan->program);
 	constants->more = palloc0(sizeof(GpbMoreWords));
 	constants->more->context = CurrentMemoryContext;
@@ -107,9 +54,8 @@ gpb_program_constants_init(const GpbProgramPlan *plan, Relation index, PlanState
 		int			i = foreach_current_index(lc);
 
 		constants->value[i] = ExecInitExpr(lfirst(lc), ps);
-		constants->type[i] = list_nth_oid(plan->constant_types, i);
 		constants->collation[i] = exprCollation(lfirst(lc));
-		if (gpb_is_codes_type(constants->type[i]))
+		if (constants->type[i].class == GPB_TABLE_CODES)
 			constants->equal[i] = ExecInitExpr(gpb_code_equal_to(lfirst(lc)), ps);
 	}
 	return constants;
@@ -187,17 +133,31 @@ fill_long_table(const GpbProgramConstants *constants, GpbTables *tables, int tab
 	return true;
 }
 
-/* Put what was made of codes into a table, and free it.  Returns NULL, or why there is no room. */
+/* Fill the table of a condition on codes, or of their order, and set its constant. */
 static const char *
-fill_codes(const GpbProgramConstants *constants, GpbTables *tables, int table, int64 *words,
-		   uint32 n)
+bind_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext,
+		   GpbProgram *program)
 {
-	bool		filled = (n <= GPB_CODES_IN_PROGRAM && fill_table(tables, table, words, n)) ||
-		fill_long_table(constants, tables, table, words, n);
+	int			table = constants->type[i].table;
+	GpbCodesTable made = {0};
+	const char *refusal = NULL;
 
-	if (words != NULL)
-		pfree(words);
-	return filled ? NULL : "conditions and orders of more values than tables have room for";
+	if (constants->type[i].class == GPB_TABLE_CODES)
+		refusal = gpb_evaluate_codes(constants, i, econtext, &made);
+	else
+		gpb_evaluate_ranks(constants, i, econtext, &made);
+	if (refusal != NULL)
+		return refusal;
+	program->constant[i] = made.negated;
+	if (made.isnull)
+		program->null_constants |= (uint64) 1 << i;
+	if (!(made.n <= GPB_CODES_IN_PROGRAM &&
+		  fill_table(&program->tables, table, made.words, made.n)) &&
+		!fill_long_table(constants, &program->tables, table, made.words, made.n))
+		refusal = "conditions and orders of more values than tables have room for";
+	if (made.words != NULL)
+		pfree(made.words);
+	return refusal;
 }
 
 /* Fill the table of an array; *unknown: may a value that it lacks be equal to a NULL of it? */
@@ -236,17 +196,17 @@ bind_zones(const GpbProgramConstants *constants, ExprContext *econtext, GpbProgr
 	int			i;
 
 	for (i = 0; i < constants->n; i++)
-		left += gpb_is_zone_type(constants->type[i]);
+		left += constants->type[i].class == GPB_TABLE_ZONE;
 	for (pass = 0; pass < 2; pass++)
 	{
 		for (i = 0; i < constants->n; i++)
 		{
-			int			table = gpb_table_of_type(constants->type[i]);
+			int			table = constants->type[i].table;
 			pg_tz	   *zone;
 			int			share;
 			int			n;
 
-			if (!gpb_is_zone_type(constants->type[i]) || program->tables.length[table] > 0)
+			if (constants->type[i].class != GPB_TABLE_ZONE || program->tables.length[table] > 0)
 				continue;
 			zone = bound_zone(constants, i, econtext);
 			share = (GPB_MAX_TABLE_WORDS - used_words(&program->tables)) / left;
@@ -264,39 +224,6 @@ bind_zones(const GpbProgramConstants *constants, ExprContext *econtext, GpbProgr
 
 /* ---- constants ---- */
 
-/* Fill the table of a condition on codes, and set its constant. */
-static const char *
-bind_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext,
-		   GpbProgram *program)
-{
-	const char *refusal;
-	int64	   *words;
-	bool		negated;
-	bool		isnull;
-	uint32		n;
-
-	refusal = gpb_evaluate_codes(constants, i, econtext, &words, &n, &negated, &isnull);
-	if (refusal != NULL)
-		return refusal;
-	program->constant[i] = negated;
-	if (isnull)
-		program->null_constants |= (uint64) 1 << i;
-	return fill_codes(constants, &program->tables, gpb_table_of_type(constants->type[i]), words,
-					  n);
-}
-
-/* Fill the table of an order of codes. */
-static const char *
-bind_ranks(const GpbProgramConstants *constants, int i, ExprContext *econtext,
-		   GpbProgram *program)
-{
-	uint32		n;
-	int64	   *words = gpb_evaluate_ranks(constants, i, econtext, &n);
-
-	return fill_codes(constants, &program->tables, gpb_table_of_type(constants->type[i]), words,
-					  n);
-}
-
 /*
  * The word of one constant; NULL, or why the program cannot be used.  Bit t of *empty is set if the
  * array of table t is empty.
@@ -305,34 +232,36 @@ static const char *
 bind_constant(const GpbProgramConstants *constants, int i, ExprContext *econtext,
 			  GpbProgram *program, uint32 *empty)
 {
-	int			table = gpb_table_of_type(constants->type[i]);
+	GpbWordType type = constants->type[i];
 	const char *refusal = NULL;
 	bool		isnull;
 	Datum		value;
 
-	if (gpb_is_filled_type(constants->type[i]))
-	{
-		program->constant[i] = (*empty >> table & 1) == 0;
-		return NULL;
-	}
 	program->constant[i] = 0;
-	if (gpb_is_zone_type(constants->type[i]))
-		return NULL;
-	if (gpb_is_codes_type(constants->type[i]))
-		return bind_codes(constants, i, econtext, program);
-	if (gpb_is_ranks_type(constants->type[i]))
-		return bind_ranks(constants, i, econtext, program);
+	switch (type.class)
+	{
+		case GPB_TABLE_FILLED:
+			program->constant[i] = (*empty >> type.table & 1) == 0;
+			return NULL;
+		case GPB_TABLE_ZONE:
+			return NULL;
+		case GPB_TABLE_CODES:
+		case GPB_TABLE_RANKS:
+			return bind_codes(constants, i, econtext, program);
+		default:
+			break;
+	}
 	value = ExecEvalExprSwitchContext(constants->value[i], econtext, &isnull);
-	if (gpb_is_array_type(constants->type[i]) && !isnull)
+	if (type.class == GPB_TABLE_ARRAY && !isnull)
 	{
 		ArrayType  *array = DatumGetArrayTypeP(value);
 
 		if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0)
-			*empty |= (uint32) 1 << table;
-		refusal = bind_array(array, table, program, &isnull);
+			*empty |= (uint32) 1 << type.table;
+		refusal = bind_array(array, type.table, program, &isnull);
 	}
 	else if (!isnull)
-		program->constant[i] = gpb_datum_word(constants->type[i], value);
+		program->constant[i] = gpb_datum_word(type, value);
 	if (isnull)
 		program->null_constants |= (uint64) 1 << i;
 	return refusal;

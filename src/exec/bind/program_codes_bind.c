@@ -9,8 +9,6 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "exec/compile/program_codes.h"
@@ -22,46 +20,12 @@
 #define GPB_CODES_TOGETHER	1024
 
 Datum
-gpb_words_value(Relation index, Oid type, const int64 *words)
+gpb_words_value(Relation index, GpbWordType type, const int64 *words)
 {
 	/* below a rank it is the lower half */
-	if (gpb_is_code_type(type) || gpb_is_ranked_type(type))
-		return gpb_dictionary_value(index, gpb_dictionary(index), gpb_column_of_code_type(type),
-									(uint32) words[0]);
+	if (type.class == GPB_WORDS_CODE || type.class == GPB_WORDS_RANKED)
+		return gpb_dictionary_value(index, gpb_dictionary(index), type.column, (uint32) words[0]);
 	return gpb_words_datum(type, words);
-}
-
-/* An expression without labels that leave its bytes as they are */
-static Expr *
-without_labels(Expr *expression)
-{
-	while (IsA(expression, RelabelType))
-		expression = ((RelabelType *) expression)->arg;
-	return expression;
-}
-
-Expr *
-gpb_code_equal_to(Expr *condition)
-{
-	OpExpr	   *op = (OpExpr *) condition;
-	Expr	   *left;
-	Expr	   *right;
-
-	if (!IsA(op, OpExpr) || (op->opfuncid != F_TEXTEQ && op->opfuncid != F_BYTEAEQ) ||
-		(op->opfuncid == F_TEXTEQ &&
-		 (!OidIsValid(op->inputcollid) || !get_collation_isdeterministic(op->inputcollid))))
-		return NULL;
-	left = linitial(op->args);
-	right = lsecond(op->args);
-	if (IsA(without_labels(right), CaseTestExpr))
-	{
-		right = linitial(op->args);
-		left = lsecond(op->args);
-	}
-	if (!IsA(without_labels(left), CaseTestExpr) ||
-		!(IsA(without_labels(right), Const) || IsA(without_labels(right), Param)))
-		return NULL;
-	return right;
 }
 
 /* What a condition is for the codes of a column */
@@ -170,62 +134,47 @@ make_table(const GpbJudgedCodes *codes, int result)
 
 /* Like gpb_evaluate_codes(), of values that are to be equal to one, which is looked up. */
 static void
-look_up(const GpbProgramConstants *constants, int i, ExprContext *econtext, int64 **words,
-		uint32 *n, bool *isnull)
+look_up(const GpbProgramConstants *constants, int i, ExprContext *econtext, GpbCodesTable *table)
 {
-	Datum		value = ExecEvalExprSwitchContext(constants->equal[i], econtext, isnull);
-	uint32		code;
+	Datum		value = ExecEvalExprSwitchContext(constants->equal[i], econtext, &table->isnull);
+	uint32		code = table->isnull ? GPB_NO_CODE :
+		gpb_dictionary_code(constants->index, gpb_dictionary(constants->index),
+							constants->type[i].column, value);
 
-	*n = 0;
-	*words = NULL;
-	if (*isnull)
-		return;
-	code = gpb_dictionary_code(constants->index, gpb_dictionary(constants->index),
-							   gpb_column_of_code_type(constants->type[i]), value);
 	if (code == GPB_NO_CODE)
 		return;
-	*words = palloc(sizeof(int64) * 2);
-	(*words)[(*n)++] = GPB_CODES_LISTED;
-	(*words)[(*n)++] = code;
-}
-
-/* Free the bits of codes. */
-static void
-free_judged(GpbJudgedCodes *codes)
-{
-	pfree(codes->bits[0]);
-	pfree(codes->bits[1]);
+	table->words = palloc(sizeof(int64) * 2);
+	table->words[table->n++] = GPB_CODES_LISTED;
+	table->words[table->n++] = code;
 }
 
 const char *
 gpb_evaluate_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext,
-				   int64 **words, uint32 *n, bool *negated, bool *isnull)
+				   GpbCodesTable *table)
 {
 	GpbDictionary *dictionary = gpb_dictionary(constants->index);
 	GpbJudgedCodes codes = {0};
 
-	*negated = false;
 	if (constants->equal[i] != NULL)
 	{
-		look_up(constants, i, econtext, words, n, isnull);
+		look_up(constants, i, econtext, table);
 		return NULL;
 	}
 	gpb_dictionary_read_on(constants->index, dictionary, gpb_layout(constants->index));
 	codes.ncodes = dictionary->ncodes;
 	for (int result = 0; result < 2; result++)
 		codes.bits[result] = palloc0(sizeof(uint64) * (codes.ncodes / GPB_CODES_IN_WORD + 1));
-	evaluate_all(constants->value[i], econtext, dictionary->copy,
-				 gpb_column_of_code_type(constants->type[i]), &codes);
-	*n = 0;
-	*words = NULL;
-	*isnull = codes.nulls > 0;
+	evaluate_all(constants->value[i], econtext, dictionary->copy, constants->type[i].column,
+				 &codes);
+	table->isnull = codes.nulls > 0;
 	if (codes.nulls == 0)
 	{
-		*negated = table_words(&codes, 0) < table_words(&codes, 1);
-		*n = (uint32) table_words(&codes, *negated ? 0 : 1);
-		*words = make_table(&codes, *negated ? 0 : 1);
+		table->negated = table_words(&codes, 0) < table_words(&codes, 1);
+		table->n = (uint32) table_words(&codes, table->negated ? 0 : 1);
+		table->words = make_table(&codes, table->negated ? 0 : 1);
 	}
-	free_judged(&codes);
+	pfree(codes.bits[0]);
+	pfree(codes.bits[1]);
 	return codes.nulls > 0 && codes.n[0] + codes.n[1] > 0 ?
 		"a condition that is NULL for some values" : NULL;
 }
@@ -270,33 +219,30 @@ fill_ranks(const uint32 *codes, uint32 n, uint32 first, int bits, int64 *words)
 }
 
 /* Make a table of the ranks of ncodes codes, which there are, and are sorted by number. */
-static int64 *
-make_ranks(GpbCodeOrder *order, uint32 *codes, uint32 ncodes, uint32 *n)
+static void
+make_ranks(GpbCodeOrder *order, uint32 *codes, uint32 ncodes, GpbCodesTable *table)
 {
 	uint32		first = codes[0];
 	int			bits = gpb_rank_bits(ncodes);
-	int64	   *words;
 
-	*n = 1 + (codes[ncodes - 1] - first) / (64 / bits) + 1;
-	words = palloc0(sizeof(int64) * *n);
+	table->n = 1 + (codes[ncodes - 1] - first) / (64 / bits) + 1;
+	table->words = palloc0(sizeof(int64) * table->n);
 	qsort_arg(codes, ncodes, sizeof(uint32), compare_codes, order);
-	fill_ranks(codes, ncodes, first, bits, words);
-	return words;
+	fill_ranks(codes, ncodes, first, bits, table->words);
 }
 
-int64 *
-gpb_evaluate_ranks(const GpbProgramConstants *constants, int i, ExprContext *econtext, uint32 *n)
+void
+gpb_evaluate_ranks(const GpbProgramConstants *constants, int i, ExprContext *econtext,
+				   GpbCodesTable *table)
 {
 	GpbDictionary *dictionary = gpb_dictionary(constants->index);
-	int			column = gpb_column_of_code_type(constants->type[i]);
+	int			column = constants->type[i].column;
 	GpbCodeOrder order;
 	uint32	   *codes;
 	uint32		ncodes = 0;
-	int64	   *words = NULL;
 	bool		isnull;
 	Datum		compare = ExecEvalExprSwitchContext(constants->value[i], econtext, &isnull);
 
-	*n = 0;
 	gpb_dictionary_read_on(constants->index, dictionary, gpb_layout(constants->index));
 	codes = MemoryContextAllocHuge(CurrentMemoryContext,
 								   sizeof(uint32) * (dictionary->ncodes + 1));
@@ -309,7 +255,6 @@ gpb_evaluate_ranks(const GpbProgramConstants *constants, int i, ExprContext *eco
 	order.collation = constants->collation[i];
 	order.copy = dictionary->copy;
 	if (ncodes > 0)
-		words = make_ranks(&order, codes, ncodes, n);
+		make_ranks(&order, codes, ncodes, table);
 	pfree(codes);
-	return words;
 }

@@ -10,9 +10,7 @@
 #include "catalog/index.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/restrictinfo.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
 
@@ -21,48 +19,28 @@
 
 /* ---- planning ---- */
 
-/* Fill in the program for filters and aggregates that are known to need columns of the index. */
-static const char *
-build_row_program(PlannerInfo *root, IndexOptInfo *index, List *filters, GpbRowProgram *program,
-				  GpbAggregateItem **items)
-{
-	GpbProgramBuilder *builder = gpb_builder_begin(root, index);
-	const char *refusal;
-
-	refusal = gpb_match_filters(root, index->rel, builder, filters, &program->filters);
-	if (refusal == NULL)
-		refusal = gpb_match_items(builder, program->aggrefs, items);
-	if (refusal != NULL)
-		return refusal;
-	program->plan = *gpb_builder_end(builder);
-	program->present = !gpb_program_is_plain(&program->plan.program);
-	program->may_give_up = gpb_program_may_give_up(builder, &program->plan);
-	program->is_uncertain = gpb_program_is_uncertain(builder, &program->plan);
-	program->entry_cost = gpb_builder_cost(builder, 1.0, 1.0);
-	program->begin_cost = gpb_builder_begin_cost(builder);
-	return NULL;
-}
-
 const char *
 gpb_match_row_program(PlannerInfo *root, IndexOptInfo *index, List *filters, List *aggrefs,
 					  GpbRowProgram *program, GpbAggregateItem **items)
 {
-	List	   *needed = list_copy(aggrefs);
-	const char *refusal;
-	ListCell   *lc;
+	GpbEntriesQuery query = {.filters = filters, .aggrefs = aggrefs};
+	GpbEntriesMatch match;
+	const char *refusal = gpb_match_entries(root, index, &query, &match);
 
 	memset(program, 0, sizeof(*program));
-	if (filters == NIL && gpb_match_batch_aggrefs(index, aggrefs, items))
-		return NULL;
-	foreach(lc, filters)
-		needed = lappend(needed, lfirst_node(RestrictInfo, lc)->clause);
-	if (!bms_is_subset(GPB_TABLES(root, pull_varnos(root, (Node *) needed)), index->rel->relids))
-		return "an aggregate or a condition needs columns of several tables";
-	refusal = gpb_match_columns(root, index, needed);
-	if (refusal != NULL)
+	*items = match.items;
+	if (refusal != NULL || match.builder == NULL)
 		return refusal;
+	gpb_match_entries_end(&match);
 	program->aggrefs = aggrefs;
-	return build_row_program(root, index, filters, program, items);
+	program->filters = match.filters;
+	program->plan = match.program;
+	program->present = match.has_program;
+	program->may_give_up = match.may_give_up;
+	program->is_uncertain = match.is_uncertain;
+	program->entry_cost = gpb_builder_cost(match.builder, 1.0, 1.0);
+	program->begin_cost = gpb_builder_begin_cost(match.builder);
+	return NULL;
 }
 
 bool

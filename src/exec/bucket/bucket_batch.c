@@ -19,70 +19,11 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#include "exec/answer/ordinary.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/price/growth.h"
 
-/* ---- no answer ---- */
-
-void
-gpb_bucket_give_up(GpbBucketScan *scan, const char *why)
-{
-	if (scan->node.ordinary_plan == NULL)
-		elog(ERROR, "buckets of a gpubtree index have no answer, and no other plan: %s", why);
-	scan->gave_up = why;
-	gpb_note_gave_up(&scan->node, why);
-}
-
 /* ---- memory ---- */
-
-GpbRangeTotals *
-gpb_bucket_totals_begin(GpbBucketScan *scan, GpbRangeForm form, Size memory, GpbEngine engine)
-{
-	const GpbBucketPlan *plan = &scan->plan;
-	const GpbNode *node = &scan->node;
-	Snapshot	snapshot = node->css.ss.ps.state->es_snapshot;
-	MemoryContext caller = MemoryContextSwitchTo(scan->batches.context);
-	GpbRangeTotals *totals;
-
-	if (plan->has_program)
-		totals = gpb_range_totals_begin_program(node->heap, node->index, snapshot, &scan->program,
-												plan->items, plan->nitems, form, memory,
-												engine);
-	else
-		totals = gpb_range_totals_begin(node->heap, node->index, snapshot, plan->items,
-										plan->nitems, form, memory, engine);
-	/* Narrow sums did not hold a value in an execution before. */
-	if (scan->past.widened > 0)
-		gpb_batch_use_wide_sums(gpb_range_totals_batch(totals));
-	MemoryContextSwitchTo(caller);
-	return totals;
-}
-
-void
-gpb_bucket_totals_end(GpbBucketScan *scan, GpbRangeTotals *totals)
-{
-	const GpbBatchCounters *counters;
-
-	if (totals == NULL)
-		return;
-	counters = gpb_range_totals_counters(totals);
-	gpb_batch_counters_add(&scan->past, counters);
-	strlcpy(scan->past_engine, counters->engine, sizeof(scan->past_engine));
-	scan->past.engine = scan->past_engine;
-	gpb_range_totals_end(totals);
-}
-
-/* Groups that no range has an answer for have all of hash_mem, since ranges take little. */
-GpbRangeTotals *
-gpb_bucket_totals(GpbBucketScan *scan)
-{
-	if (scan->batches.totals == NULL)
-		scan->batches.totals =
-			gpb_bucket_totals_begin(scan, GPB_RANGE_KEYS,
-									scan->plan.ngroups > 0 ? 0 : gpb_rows_memory(),
-									GPB_ENGINE_AUTO);
-	return scan->batches.totals;
-}
 
 /*
  * Make room for the next batch, which may be larger than the last, as far as memory goes.  The
@@ -93,7 +34,7 @@ reserve_ranges(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
 	Size		width = sizeof(GpbKeyRange) + sizeof(GpbBucketRange) +
-	gpb_batch_answer_width(gpb_range_totals_batch(gpb_bucket_totals(scan)));
+	gpb_ask_answer_width(scan->ask);
 
 	batches->limit = Min(batches->limit, gpb_most_rows(width));
 	batches->n = 0;
@@ -119,16 +60,13 @@ static bool
 answer_ranges(GpbBucketScan *scan)
 {
 	GpbBucketBatches *batches = &scan->batches;
-	const char *why;
+	const char *why = gpb_ask_each(scan->ask, batches->keys, batches->n);
 
-	gpb_range_totals_run(batches->totals, batches->keys, batches->n);
-	if (gpb_range_totals_gave_up(batches->totals, &why))
-	{
-		gpb_bucket_give_up(scan, why);
-		return false;
-	}
-	batches->limit = gpb_grown_batch(batches->limit);
-	return true;
+	if (why != NULL)
+		gpb_node_give_up(&scan->node, why);
+	else
+		batches->limit = gpb_grown_batch(batches->limit);
+	return why == NULL;
 }
 
 /* Cut the next batch; false if there is none. */
@@ -215,7 +153,7 @@ sort_batch(GpbBucketScan *scan)
 		GpbKeyRange keys = gpb_cut_lone_keys(&batches->cut, batches->keys[i]);
 
 		CHECK_FOR_INTERRUPTS();
-		if (gpb_range_totals_entries(batches->totals, i) == 0)
+		if (gpb_ask_answer(scan->ask, i)[0] == 0)
 			continue;
 		ExecClearTuple(slot);
 		slot->tts_values[0] = Int64GetDatum(gpb_bucket_batch_result(scan, i));
@@ -301,7 +239,7 @@ gpb_bucket_batch_next(GpbBucketScan *scan)
 
 	if (batches->cut.mode == GPB_CUT_SORTED && batches->sort == NULL)
 		sort_bucket_ranges(scan);
-	if (scan->gave_up != NULL)
+	if (scan->node.gave_up != NULL)
 		found = false;
 	else
 		found = batches->cut.mode == GPB_CUT_SORTED ? sorted_batch(scan) : cut_batch(scan);
@@ -332,12 +270,4 @@ gpb_bucket_batches_stop(GpbBucketScan *scan)
 	}
 	batches->n = 0;
 	batches->limit = GPB_FIRST_BATCH;
-}
-
-void
-gpb_bucket_batches_end(GpbBucketScan *scan)
-{
-	gpb_bucket_batches_stop(scan);
-	gpb_bucket_totals_end(scan, scan->batches.totals);
-	scan->batches.totals = NULL;
 }

@@ -34,8 +34,6 @@ gpb_cut_lone_keys(const GpbBucketCut *cut, GpbKeyRange keys)
 {
 	const GpbLoneColumn *lone = &cut->lone;
 
-	if (cut->index_layout.nkeys == 0)
-		return keys;
 	keys.lo = gpb_lone_key(lone, gpb_key_field(lone->column, keys.lo));
 	keys.hi = gpb_lone_key(lone, gpb_key_field(lone->column, keys.hi));
 	keys.hi = Min(keys.hi, lone->type.hi);
@@ -48,8 +46,6 @@ gpb_cut_index_keys(const GpbBucketCut *cut, GpbKeyRange lone)
 	GpbKeyColumn column = cut->lone.column;
 	GpbKeyRange keys;
 
-	if (cut->index_layout.nkeys == 0)
-		return lone;
 	if (!gpb_fields_of_keys(&cut->lone, lone, &keys))
 		return (GpbKeyRange) {1, 0};
 	keys.lo = cut->prefix | keys.lo << column.shift;
@@ -209,15 +205,10 @@ gpb_cut_begin(GpbBucketCut *cut, Relation index, const GpbLayout *layout, int co
 	memset(cut, 0, sizeof(*cut));
 	cut->index = index;
 	cut->index_layout = *layout;
-	cut->layout = *layout;
-	if (layout->nkeys > 0)
-	{
-		gpb_lone_column(layout, column, &cut->lone);
-		cut->layout = cut->lone.layout;
-		cut->prefix = range.lo &
-			~gpb_field_ones(cut->lone.column.shift + cut->lone.column.bits);
-		range = gpb_cut_lone_keys(cut, range);
-	}
+	gpb_lone_column(layout, column, &cut->lone);
+	cut->layout = cut->lone.layout;
+	cut->prefix = range.lo & ~gpb_field_ones(cut->lone.column.shift + cut->lone.column.bits);
+	range = gpb_cut_lone_keys(cut, range);
 	cut->function = function;
 	cut->order = order;
 	cut->backward = backward;

@@ -33,8 +33,8 @@ typedef struct GpbBucketCut
 {
 	Relation	index;
 	GpbLayout	index_layout;
-	GpbLayout	layout;			/* of keys of the column alone; of an index with one, the index's */
-	GpbLoneColumn lone;			/* the column, of an index with several */
+	GpbLayout	layout;			/* of keys of the column alone */
+	GpbLoneColumn lone;			/* the column */
 	GpbKey		prefix;			/* of all keys: the fields of the columns before it */
 	GpbBucketFunction *function;
 	const GpbBucketOrder *order;

@@ -21,9 +21,9 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-#include "exec/answer/ordinary_child.h"
-#include "exec/bind/program_bind_safe.h"
+#include "exec/answer/ordinary.h"
 #include "exec/bucket/bucket_node.h"
+#include "exec/price/growth.h"
 #include "exec/shell/expressions.h"
 #include "index/index.h"
 
@@ -37,13 +37,7 @@ begin_bucket_expressions(GpbBucketScan *scan)
 	PlanState  *ps = &scan->node.css.ss.ps;
 	ListCell   *lc;
 
-	scan->nconditions = list_length(plan->conditions);
-	if (scan->layout.nkeys > 0)
-		scan->columns = gpb_column_conditions_init(scan->node.index, plan->conditions,
-												   NIL, NIL, ps);
-	else
-		scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, ps);
-	scan->keys.key = palloc(sizeof(ScanKeyData) * GPB_CONDITION_KEYS * scan->nconditions);
+	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, NIL, NIL, ps);
 	scan->function = gpb_bucket_function_begin(plan->functions,
 											   scan->node.index->rd_opcintype[plan->column]);
 	gpb_bucket_function_check_rights(scan->function);
@@ -69,22 +63,33 @@ require_rights(const GpbBucketPlan *plan, const CustomScan *node)
 		gpb_require_functions(list_make1(lfirst_node(TargetEntry, lc)->expr));
 }
 
-/* Prepare the program and what becomes of its rows. */
+/*
+ * Prepare what asks, by the program if there is one, and what becomes of its rows.  Groups that no
+ * range has an answer for have all of hash_mem, since ranges take little.
+ */
 static void
-begin_bucket_program(GpbBucketScan *scan)
+begin_asking(GpbBucketScan *scan)
 {
 	CustomScanState *css = &scan->node.css;
+	const GpbBucketPlan *plan = &scan->plan;
+	GpbAskWant	want = {GPB_ASK_NODE(&scan->node), .nitems = plan->nitems, .items = plan->items};
+
+	want.plan = plan->has_program ? &plan->program : NULL;
+	want.form = GPB_RANGE_KEYS;
+	want.memory = plan->ngroups > 0 ? 0 : gpb_rows_memory();
+	scan->ask = gpb_ask_begin(&css->ss.ps, &want);
+	want.constants_of = scan->ask;
+	want.form = GPB_RANGE_BOUNDS;
+	want.memory = 0;
+	want.engine = GPB_ENGINE_DEVICE;
+	scan->null_ask = gpb_ask_begin(&css->ss.ps, &want);
 
 	scan->having = css->ss.ps.qual;
-	scan->stored = ExecInitExtraTupleSlot(css->ss.ps.state,
-										  css->ss.ss_ScanTupleSlot->tts_tupleDescriptor,
-										  &TTSOpsMinimalTuple);
-	if (!scan->plan.has_program)
+	if (scan->node.ordinary_plan != NULL)
+		gpb_kept_begin(&scan->kept, css->ss.ps.state, css->ss.ss_ScanTupleSlot);
+	if (!plan->has_program)
 		return;
-	scan->having = ExecInitQual(scan->plan.having, &css->ss.ps);
-	scan->constants = gpb_program_constants_init(&scan->plan.program, scan->node.index,
-												 &css->ss.ps);
-	scan->constants_may_fail = gpb_may_fail((Node *) scan->plan.program.constants);
+	scan->having = ExecInitQual(plan->having, &css->ss.ps);
 	if (scan->having == NULL)
 		scan->rows = gpb_word_rows_begin(css);
 }
@@ -98,14 +103,14 @@ begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 	gpb_bucket_get(node, &scan->plan);
 	require_rights(&scan->plan, node);
 	if (node->custom_plans != NIL)
-		gpb_ordinary_child_begin(&scan->node, linitial(node->custom_plans), eflags);
+		gpb_ordinary_begin(&scan->node, linitial(node->custom_plans), eflags);
 	if (!gpb_open_scanned(&scan->node, scan->plan.index, eflags))
 		return;
 
 	/* a copy: the relcache may rebuild its own at any time */
 	scan->layout = *gpb_layout(scan->node.index);
 	begin_bucket_expressions(scan);
-	begin_bucket_program(scan);
+	begin_asking(scan);
 	gpb_bucket_batches_begin(scan);
 	scan->evaluation = AllocSetContextCreate(CurrentMemoryContext, "gpubtree bucket arguments",
 											 ALLOCSET_SMALL_SIZES);
@@ -115,17 +120,17 @@ begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- what is to be answered ---- */
 
-/* Is there a row that the conditions, as scan keys, admit and the snapshot sees? */
+/* Is there a row in the range that the snapshot sees? */
 static bool
-bucket_has_row(GpbBucketScan *scan)
+range_has_row(GpbBucketScan *scan, GpbRange range)
 {
 	TupleTableSlot *slot = table_slot_create(scan->node.heap, NULL);
 	IndexScanDesc rows = index_beginscan(scan->node.heap, scan->node.index,
-										 scan->node.css.ss.ps.state->es_snapshot,
-										 scan->keys.n, 0);
+										 scan->node.css.ss.ps.state->es_snapshot, 0, 0);
 	bool		found;
 
-	index_rescan(rows, scan->keys.key, scan->keys.n, NULL, 0);
+	index_rescan(rows, NULL, 0, NULL, 0);
+	gpb_scan_use_range(rows, range);
 	found = index_getnext_slot(rows, ForwardScanDirection, slot);
 	index_endscan(rows);
 	ExecDropSingleTupleTableSlot(slot);
@@ -159,23 +164,11 @@ static bool
 evaluate_range(GpbBucketScan *scan, GpbRange *range, bool *lossy)
 {
 	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
-	MemoryContext caller;
-	GpbRange   *ranges;
-	uint32		n;
+	MemoryContext caller = MemoryContextSwitchTo(scan->evaluation);
+	bool		some = gpb_conditions_one_range(scan->conditions, econtext, range, lossy);
 
-	/* what the scan keys have is passed by value, so it may go with this row's memory */
-	if (scan->columns == NULL)
-		return gpb_conditions_evaluate(scan->conditions, scan->nconditions, scan->node.index,
-									   &scan->layout, econtext, range, &scan->keys, lossy);
-	caller = MemoryContextSwitchTo(scan->evaluation);
-	n = gpb_column_conditions_evaluate(scan->columns, econtext, &ranges, lossy);
 	MemoryContextSwitchTo(caller);
-	if (n > 1 || *lossy)
-		elog(ERROR, "conditions on index \"%s\" are not one range",
-			 RelationGetRelationName(scan->node.index));
-	if (n == 1)
-		*range = ranges[0];
-	return n == 1;
+	return some;
 }
 
 /*
@@ -195,16 +188,15 @@ evaluate_buckets(GpbBucketScan *scan)
 	scan->has_ranges = false;
 	scan->has_null = false;
 	scan->asks_null_keys = false;
-	scan->keys.n = 0;
 	if (!evaluate_range(scan, &range, &lossy))
 		return;
 	if (lossy)
 	{
-		gpb_bucket_give_up(scan,
-						   "a condition for which a change of the time zone's offset matters");
+		gpb_node_give_up(&scan->node,
+					"a condition for which a change of the time zone's offset matters");
 		return;
 	}
-	if (scan->arguments_may_fail && !bucket_has_row(scan))
+	if (scan->arguments_may_fail && !range_has_row(scan, range))
 		return;
 
 	scan->order = set_bucket_arguments(scan);
@@ -222,32 +214,17 @@ evaluate_buckets(GpbBucketScan *scan)
 	scan->has_ranges = gpb_closed_range(&scan->layout, &not_null, &scan->range);
 }
 
-/* End what answers for the group of NULL, whose range is none of the buckets' for EXPLAIN. */
-static void
-end_null_totals(GpbBucketScan *scan)
-{
-	uint64		runs = scan->past.runs;
-	uint64		ranges = scan->past.ranges;
-
-	gpb_bucket_totals_end(scan, scan->null_totals);
-	scan->null_totals = NULL;
-	scan->past.runs = runs;
-	scan->past.ranges = ranges;
-}
-
-/* Set the program's constants, which are those of one execution, and so is what answers by it. */
+/* Set the program's constants, which are those of one execution. */
 static void
 set_program(GpbBucketScan *scan)
 {
-	const char *refusal;
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	const char *refusal = gpb_ask_bind(scan->ask, econtext);
 
-	gpb_bucket_batches_end(scan);
-	end_null_totals(scan);
-	scan->program = scan->plan.program.program;
-	refusal = gpb_program_constants_bind(scan->constants, scan->constants_may_fail,
-										 scan->node.css.ss.ps.ps_ExprContext, &scan->program);
+	if (refusal == NULL)
+		refusal = gpb_ask_bind(scan->null_ask, econtext);
 	if (refusal != NULL)
-		gpb_bucket_give_up(scan, refusal);
+		gpb_node_give_up(&scan->node, refusal);
 }
 
 /* Begin an execution: evaluate what it depends on, unless that is still good. */
@@ -261,9 +238,9 @@ start_buckets(GpbBucketScan *scan)
 	gpb_bucket_batches_stop(scan);
 	if (!scan->evaluated)
 	{
-		scan->gave_up = NULL;
+		scan->node.gave_up = NULL;
 		evaluate_buckets(scan);
-		if (scan->plan.has_program && scan->gave_up == NULL &&
+		if (scan->plan.has_program && scan->node.gave_up == NULL &&
 			(scan->has_ranges || scan->has_null))
 			set_program(scan);
 	}
@@ -278,7 +255,7 @@ static void
 answer_buckets(GpbBucketScan *scan)
 {
 	start_buckets(scan);
-	if (scan->node.ordinary_plan != NULL && scan->gave_up == NULL)
+	if (scan->node.ordinary_plan != NULL && scan->node.gave_up == NULL)
 		gpb_bucket_store_rows(scan);
 }
 
@@ -293,7 +270,7 @@ next_bucket_row(GpbBucketScan *scan)
 	if (!gpb_bucket_next_group(scan))
 		return false;
 	caller = MemoryContextSwitchTo(scan->node.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	gpb_bucket_fill_tuple(scan);
+	gpb_bucket_fill_tuple(scan, NULL);
 	MemoryContextSwitchTo(caller);
 	return true;
 }
@@ -302,27 +279,23 @@ static TupleTableSlot *
 exec_bucket_aggregate(CustomScanState *css)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
-	PlanState  *ps = &css->ss.ps;
-	ExprContext *econtext = ps->ps_ExprContext;
+	TupleTableSlot *row = NULL;
 
 	if (scan->last_rows)
 		return gpb_bucket_last_row(scan);
 	if (!scan->started)
 		answer_buckets(scan);
-	if (scan->gave_up != NULL)
-		return gpb_ordinary_child_row(&scan->node);
-	for (;;)
+	if (scan->node.gave_up != NULL)
+		return gpb_ordinary_row(&scan->node);
+	while (row == NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(econtext);
+		ResetExprContext(css->ss.ps.ps_ExprContext);
 		if (!next_bucket_row(scan))
 			return scan->last_rows ? gpb_bucket_last_row(scan) : NULL;
-		econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
-		if (scan->having == NULL || ExecQual(scan->having, econtext))
-			break;
-		InstrCountFiltered1(ps, 1);
+		row = gpb_node_result(&scan->node, scan->having);
 	}
-	return ps->ps_ProjInfo == NULL ? css->ss.ss_ScanTupleSlot : ExecProject(ps->ps_ProjInfo);
+	return row;
 }
 
 /*
@@ -336,8 +309,7 @@ rescan_bucket_aggregate(CustomScanState *css)
 	bool		changed = css->ss.ps.chgParam != NULL;
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	if (changed || scan->gave_up != NULL)
-		gpb_ordinary_child_rescan(&scan->node);
+	gpb_ordinary_rescan(&scan->node);
 	if (changed)
 		scan->evaluated = false;
 	if (scan->node.ordinary_plan != NULL && !changed)
@@ -358,8 +330,9 @@ end_bucket_aggregate(CustomScanState *css)
 
 	gpb_bucket_drop_rows(scan);
 	if (scan->node.index != NULL)
-		gpb_bucket_batches_end(scan);
-	end_null_totals(scan);
+		gpb_bucket_batches_stop(scan);
+	gpb_ask_end(scan->ask);
+	gpb_ask_end(scan->null_ask);
 	gpb_close_node(&scan->node);
 }
 

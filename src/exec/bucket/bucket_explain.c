@@ -8,9 +8,8 @@
 #include "compat.h"
 
 #include "commands/explain.h"
-#include "utils/ruleutils.h"
 
-#include "exec/answer/ordinary_child.h"
+#include "exec/answer/ordinary.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/shell/node_explain.h"
 
@@ -19,30 +18,25 @@ static void
 explain_group_keys(GpbBucketScan *scan, List *ancestors, ExplainState *es)
 {
 	CustomScan *plan = castNode(CustomScan, scan->node.css.ss.ps.plan);
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
 	List	   *keys = NIL;
 	int			i;
 
 	for (i = 0; i <= scan->plan.ngroups; i++)
-	{
-		TargetEntry *group = list_nth_node(TargetEntry, plan->custom_scan_tlist,
-										   scan->plan.nitems + i);
-
-		keys = lappend(keys, deparse_expression((Node *) group->expr, context,
-												GPB_EXPLAINED_TABLES(es) > 1 || es->verbose,
-												true));
-	}
-	ExplainPropertyList(GPB_LABEL_GROUP_KEY, keys, es);
+		keys = lappend(keys, list_nth_node(TargetEntry, plan->custom_scan_tlist,
+										   scan->plan.nitems + i)->expr);
+	ExplainPropertyList(GPB_LABEL_GROUP_KEY,
+						gpb_explained_list(&scan->node.css, keys, ancestors, es), es);
 }
 
 void
 gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbBucketScan *scan = (GpbBucketScan *) css;
-	GpbBatchCounters counters = scan->past;
-	GpbBatchCounters null = {.engine = "none"};
+	GpbBatchCounters counters = {0};
+	uint64		runs;
+	uint64		ranges;
 
-	gpb_ordinary_child_show(&scan->node);
+	gpb_ordinary_show(&scan->node);
 	explain_group_keys(scan, ancestors, es);
 	gpb_explain_index(scan->plan.index, es);
 	if (scan->plan.backward)
@@ -52,22 +46,14 @@ gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, scan->plan.having, ancestors, es);
 	if (!es->analyze)
 		return;
-	if (scan->null_totals != NULL)
-		null = *gpb_range_totals_counters(scan->null_totals);
-	if (scan->batches.totals != NULL)
-		gpb_batch_counters_add(&counters, gpb_range_totals_counters(scan->batches.totals));
-	if (counters.engine == NULL)
-		counters.engine = null.engine;
+	gpb_ask_counters(scan->ask, &counters);
+	runs = counters.runs;
+	ranges = counters.ranges;
 	/* the group of NULL's are with the others, but it is no range of theirs */
-	counters.matches += null.matches;
-	counters.walk.leaves += null.walk.leaves;
-	counters.cells += null.cells;
-	counters.cells_none += null.cells_none;
-	counters.cells_recorded += null.cells_recorded;
-	counters.refreshed_blocks += null.refreshed_blocks;
-	counters.fallbacks += null.fallbacks;
-	counters.widened += null.widened;
-	gpb_explain_counters(GPB_LABEL_RANGES, &counters, null.heap_fetches, es);
+	gpb_ask_counters(scan->null_ask, &counters);
+	counters.runs = runs;
+	counters.ranges = ranges;
+	gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
 	ExplainPropertyInteger(GPB_LABEL_RANGES_SORTED, NULL, (int64) scan->batches.nsorted, es);
 	if (scan->halved > 0)
 		ExplainPropertyInteger(GPB_LABEL_BATCHES_HALVED, NULL, (int64) scan->halved, es);

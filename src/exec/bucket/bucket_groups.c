@@ -14,8 +14,10 @@
 
 #include "executor/executor.h"
 
-#include "index/index.h"
+#include "exec/answer/ordinary.h"
 #include "exec/bucket/bucket_node.h"
+#include "exec/compile/program_codes.h"
+#include "index/index.h"
 
 /* Raise what the functions below a NULL argument raise for a key that has a visible entry. */
 static void
@@ -29,18 +31,11 @@ ask_null_keys(GpbBucketScan *scan)
 	{
 		for (i = 0; i < batches->n; i++)
 		{
-			if (gpb_range_totals_entries(batches->totals, i) > 0)
+			if (gpb_ask_answer(scan->ask, i)[0] > 0)
 				(void) gpb_bucket_batch_result(scan, i);
 		}
 	}
 	gpb_bucket_batches_stop(scan);
-}
-
-/* The group at hand is that of NULL, or one that is cut from ranges: the totals that have it */
-static GpbRangeTotals *
-group_totals(GpbBucketScan *scan)
-{
-	return scan->group_null ? scan->null_totals : gpb_bucket_totals(scan);
 }
 
 /* Find the group of NULL, if it has an entry. */
@@ -53,19 +48,17 @@ null_group(GpbBucketScan *scan)
 		return false;
 	if (scan->asks_null_keys)
 		ask_null_keys(scan);
-	if (scan->gave_up != NULL)
+	if (scan->node.gave_up != NULL)
 		return false;
-	if (scan->null_totals == NULL)
-		scan->null_totals = gpb_bucket_totals_begin(scan, GPB_RANGE_BOUNDS, 0, GPB_ENGINE_DEVICE);
-	gpb_range_group_init(scan->null_totals);
-	gpb_range_totals_sum(scan->null_totals, &scan->null_range, 1);
-	if (gpb_range_totals_gave_up(scan->null_totals, &why))
+	gpb_group_init(scan->null_ask);
+	why = gpb_ask_total(scan->null_ask, &scan->null_range, 1);
+	if (why != NULL)
 	{
-		gpb_bucket_give_up(scan, why);
+		gpb_node_give_up(&scan->node, why);
 		return false;
 	}
 	scan->group_null = true;
-	return gpb_range_group_entries(scan->null_totals) > 0;
+	return gpb_group_answer(scan->null_ask)[0] > 0;
 }
 
 /* Open the group with this result, which must come after the last group's. */
@@ -79,7 +72,7 @@ open_bucket(GpbBucketScan *scan, int64 result)
 	scan->group_result = result;
 	scan->group_null = false;
 	scan->group_open = true;
-	gpb_range_group_init(scan->batches.totals);
+	gpb_group_init(scan->ask);
 }
 
 /*
@@ -102,7 +95,7 @@ range_group(GpbBucketScan *scan)
 			if (!gpb_bucket_batch_next(scan))
 				return scan->group_open;
 		}
-		if (gpb_range_totals_entries(batches->totals, scan->next) == 0)
+		if (gpb_ask_answer(scan->ask, scan->next)[0] == 0)
 		{
 			scan->next++;
 			continue;
@@ -112,7 +105,7 @@ range_group(GpbBucketScan *scan)
 			open_bucket(scan, result);
 		else if (result != scan->group_result)
 			return true;
-		gpb_range_group_add(batches->totals, scan->next);
+		gpb_group_add(scan->ask, gpb_ask_answer(scan->ask, scan->next));
 		if (batches->ranges[scan->next++].complete)
 			return true;
 	}
@@ -145,17 +138,29 @@ gpb_bucket_next_group(GpbBucketScan *scan)
 }
 
 void
-gpb_bucket_fill_tuple(GpbBucketScan *scan)
+gpb_bucket_fill_tuple(GpbBucketScan *scan, const GpbGroup *group)
 {
+	const GpbBucketPlan *plan = &scan->plan;
 	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
+	Datum	   *values = tuple->tts_values;
+	bool	   *isnull = tuple->tts_isnull;
+	int			place = plan->nitems;
 
 	ExecClearTuple(tuple);
-	memset(tuple->tts_isnull, true, tuple->tts_tupleDescriptor->natts * sizeof(bool));
-	gpb_range_group_final(group_totals(scan), tuple->tts_values, tuple->tts_isnull);
+	memset(isnull, true, tuple->tts_tupleDescriptor->natts * sizeof(bool));
+	/* the group at hand is that of NULL, or one that is cut from ranges */
+	gpb_group_final(scan->group_null ? scan->null_ask : scan->ask, values, isnull);
 	if (!scan->group_null)
 	{
-		tuple->tts_values[scan->plan.nitems] = gpb_bucket_datum(scan->function, scan->group_result);
-		tuple->tts_isnull[scan->plan.nitems] = false;
+		values[place] = gpb_bucket_datum(scan->function, scan->group_result);
+		isnull[place] = false;
+	}
+	for (int i = 0; group != NULL && i < plan->ngroups; i++)
+	{
+		isnull[++place] = (group->nulls >> i & 1) != 0;
+		if (!isnull[place])
+			values[place] = gpb_words_value(scan->node.index, plan->group_types[i],
+											&group->words[i]);
 	}
 	ExecStoreVirtualTuple(tuple);
 }

@@ -17,69 +17,27 @@
 #include "exec/bucket/bucket_match.h"
 #include "exec/compile/program_match.h"
 #include "exec/compile/program_words.h"
-#include "exec/price/unknown_bounds.h"
 #include "exec/shell/expressions.h"
-#include "exec/shell/never_null.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
+#include "exec/where/range_split.h"
 
 /* ---- the query ---- */
 
-/* May one of the groups be a bucket?  A column by itself is none. */
-static bool
-may_have_bucket(List *groups)
+/* A column by itself is no bucket. */
+bool
+gpb_bucket_may_answer(const GpbGrouping *query)
 {
 	ListCell   *lc;
 
-	foreach(lc, groups)
+	if (query->root->parse->groupingSets != NIL || query->groupings != NIL)
+		return false;
+	foreach(lc, query->groups)
 	{
 		if (!IsA(lfirst(lc), Var))
 			return true;
 	}
 	return false;
-}
-
-/* The columns that the index must have, or every one without a predicate, if that is NULL */
-static Bitmapset *
-needed_columns(const GpbBucketQuery *query, IndexOptInfo *index)
-{
-	List	   *restrictions = index != NULL ? index->indrestrictinfo :
-		query->rel->baserestrictinfo;
-
-	return bms_join(gpb_grouping_columns(query->root, query->rel, index, query->groups,
-										 query->aggrefs),
-					gpb_restricted_columns(query->root, query->rel, index, restrictions));
-}
-
-bool
-gpb_bucket_match_query(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *grouped_rel,
-					   GpbBucketQuery *query)
-{
-	Query	   *parse = root->parse;
-
-	if (parse->commandType != CMD_SELECT || parse->groupClause == NIL ||
-		parse->groupingSets != NIL || parse->hasTargetSRFs || !gpb_query_allows_nodes(root) ||
-		!gpb_rel_is_plain(root, rel))
-		return false;
-	query->root = root;
-	query->rel = rel;
-	query->target = grouped_rel->reltarget;
-	query->having = (List *) parse->havingQual;
-	if (gpb_match_group_clauses(root, rel, parse->groupClause, &query->groups) != NULL ||
-		!may_have_bucket(query->groups) ||
-		gpb_match_aggregates(query->groups,
-							 list_concat_copy(query->target->exprs, query->having),
-							 &query->aggrefs) != NULL)
-		return false;
-	query->columns = needed_columns(query, NULL);
-	return true;
-}
-
-bool
-gpb_bucket_may_match(const GpbBucketQuery *query, IndexOptInfo *index)
-{
-	return gpb_index_covers(index, index->indpred == NIL ? query->columns :
-							needed_columns(query, index));
 }
 
 /* ---- the bucket ---- */
@@ -118,7 +76,7 @@ bucket_is_promising(GpbBucketMatch *match)
 
 /* Find the first group expression that is a bucket function of the ordered column. */
 static bool
-match_bucket(const GpbBucketQuery *query, GpbBucketMatch *match)
+match_bucket(const GpbGrouping *query, GpbBucketMatch *match)
 {
 	ListCell   *lc;
 
@@ -138,140 +96,76 @@ match_bucket(const GpbBucketQuery *query, GpbBucketMatch *match)
 	return false;
 }
 
-/* ---- restrictions ---- */
-
-/* split_restrictions() for an index with several key columns */
-static bool
-split_by_order(const GpbBucketQuery *query, GpbBucketMatch *match, List **ranges, List **filters)
-{
-	GpbRangeSplit split;
-
-	if (!gpb_split_by_order(query->root, match->index, match->index->indrestrictinfo,
-							query->groups, &match->plan.column, &split))
-		return false;
-	match->plan.conditions = split.conditions;
-	*ranges = split.ranges;
-	*filters = split.others;
-	return true;
-}
-
-/*
- * Part the restrictions, RestrictInfos, into those that are ranges of the key, and others that are
- * not always true, and find the ordered column; false if there is none.  A condition that equals a
- * group expression would be taken from the scan tuple (rule M13): it is a filter.
- */
-static bool
-split_restrictions(const GpbBucketQuery *query, GpbBucketMatch *match, List **ranges,
-				   List **filters)
-{
-	ListCell   *lc;
-
-	*ranges = NIL;
-	*filters = NIL;
-	if (match->index->nkeycolumns > 1)
-		return split_by_order(query, match, ranges, filters);
-	foreach(lc, match->index->indrestrictinfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Expr	   *condition;
-
-		if (gpb_is_always_true(query->root, match->index, rinfo))
-			continue;
-		condition = gpb_match_condition(query->root, rinfo, match->index);
-		if (condition != NULL && !list_member(query->groups, condition))
-		{
-			match->plan.conditions = lappend(match->plan.conditions, condition);
-			*ranges = lappend(*ranges, rinfo);
-		}
-		else
-			*filters = lappend(*filters, rinfo);
-	}
-	return true;
-}
-
-/* About how many entries the range has */
-static double
-estimate_entries(const GpbBucketQuery *query, const GpbBucketMatch *match, List *ranges,
-				 List *filters)
-{
-	double		rows = query->rel->rows;
-
-	if (filters == NIL)
-		return clamp_row_est(rows);
-	return gpb_range_entries(query->root, match->index, ranges, 1.0, rows);
-}
-
 /* ---- the program ---- */
 
-/* Is each of the plan's groups one word?  GpubtreeAggregate has groups by values of two words. */
+/* Is each of n groups one word?  GpubtreeAggregate has groups by values of two words. */
 static bool
-groups_are_words(const GpbBucketPlan *plan)
+groups_are_words(const GpbWordType *types, int n)
 {
 	int			i;
 
-	for (i = 0; i < plan->ngroups; i++)
+	for (i = 0; i < n; i++)
 	{
-		if (gpb_type_words(plan->group_types[i]) > 1)
+		if (gpb_type_words(types[i]) > 1)
 			return false;
 	}
 	return true;
 }
 
 /*
- * Match filters, other groups and aggregates by a program.  Where there are filters, no argument of
- * the bucket function may fail: core evaluates it only if there is a row that passes them.
+ * Match filters, other groups and aggregates.  Where there are filters, no argument of the bucket
+ * function may fail: core evaluates it only if there is a row that passes them.
  */
 static bool
-match_program(const GpbBucketQuery *query, GpbBucketMatch *match, List *filters)
+match_entries(const GpbGrouping *query, GpbBucketMatch *match, List *filters)
 {
 	GpbBucketPlan *plan = &match->plan;
-	List	   *needed = list_concat_copy(match->groups, query->aggrefs);
-	ListCell   *lc;
+	GpbEntriesQuery entries = {filters, match->groups, false, query->aggrefs};
+	GpbEntriesMatch found;
 
-	foreach(lc, filters)
-		needed = lappend(needed, lfirst_node(RestrictInfo, lc)->clause);
 	if ((filters != NIL && gpb_may_fail((Node *) plan->arguments)) ||
-		gpb_match_columns(query->root, match->index, needed) != NULL)
+		gpb_match_entries(query->root, match->index, &entries, &found) != NULL ||
+		!groups_are_words(found.group_types, list_length(match->groups)))
 		return false;
-	match->builder = gpb_builder_begin(query->root, match->index);
+	gpb_match_entries_end(&found);
+	plan->nitems = list_length(query->aggrefs);
+	plan->items = found.items;
+	plan->filters = found.filters;
 	plan->ngroups = list_length(match->groups);
-	if (gpb_match_filters(query->root, query->rel, match->builder, filters,
-						  &plan->filters) != NULL ||
-		gpb_match_groups(match->builder, match->groups, &plan->group_types) != NULL ||
-		!groups_are_words(plan) ||
-		gpb_match_items(match->builder, query->aggrefs, &plan->items) != NULL)
-		return false;
-	plan->program = *gpb_builder_end(match->builder);
+	plan->group_types = found.group_types;
+	plan->program = found.program;
 	plan->program.program.by_range = plan->ngroups > 0;
-	plan->has_program = !gpb_program_is_plain(&plan->program.program);
+	plan->has_program = found.has_program;
 	if (plan->has_program)
 		plan->having = query->having;
-	match->needs_child |= gpb_program_may_give_up(match->builder, &plan->program);
+	match->builder = found.builder;
+	match->needs_child |= found.may_give_up;
 	return true;
 }
 
 bool
-gpb_bucket_match_index(const GpbBucketQuery *query, IndexOptInfo *index, GpbBucketMatch *match)
+gpb_bucket_match_index(const GpbGrouping *query, IndexOptInfo *index, GpbBucketMatch *match)
 {
 	GpbBucketPlan *plan = &match->plan;
-	List	   *ranges;
-	List	   *filters;
+	GpbRangeSplit split;
 
 	GPB_COUNT_MATCH();
 	memset(match, 0, sizeof(*match));
 	match->index = index;
 	plan->index = index->indexoid;
-	plan->nitems = list_length(query->aggrefs);
-	if (!split_restrictions(query, match, &ranges, &filters) || !match_bucket(query, match))
+	/* A condition that equals a group expression is a filter (rule M13). */
+	if (!gpb_split_by_order(query->root, index, index->indrestrictinfo, query->groups,
+							&plan->column, &split))
+		return false;
+	plan->conditions = split.conditions;
+	if (!match_bucket(query, match))
 		return false;
 	/* whether there is a row, before an argument is evaluated, is asked of one key column alone */
 	if (index->nkeycolumns > 1 && gpb_may_fail((Node *) plan->arguments))
 		return false;
-	match->entries = estimate_entries(query, match, ranges, filters);
-	match->needs_child = gpb_may_be_lossy(plan->conditions);
-	if ((filters != NIL || match->groups != NIL ||
-		 !gpb_match_batch_aggrefs(index, query->aggrefs, &plan->items)) &&
-		!match_program(query, match, filters))
+	match->entries = gpb_split_entries(query->root, index, &split, query->rel->rows);
+	match->needs_child = gpb_split_may_be_lossy(index, &split);
+	if (!match_entries(query, match, split.others))
 		return false;
 	return !match->needs_child || !(contain_subplans((Node *) query->target->exprs) ||
 									contain_subplans((Node *) query->having));

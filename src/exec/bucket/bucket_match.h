@@ -13,27 +13,8 @@
 
 #include "exec/bucket/bucket_node.h"
 
-/* What a query wants of a table, whatever the index */
-typedef struct GpbBucketQuery
-{
-	PlannerInfo *root;
-	RelOptInfo *rel;
-	PathTarget *target;			/* of the grouping's paths */
-	List	   *groups;			/* expressions, each once */
-	List	   *aggrefs;		/* each once */
-	List	   *having;
-	Bitmapset  *columns;		/* that an index without a predicate must have (plan_columns.h) */
-} GpbBucketQuery;
-
-/* Fill in what the query wants; false if no index could answer it. */
-extern bool gpb_bucket_match_query(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *grouped_rel,
-								   GpbBucketQuery *query);
-
-/*
- * May the index, which is usable, answer the query?  It has every column then.  Much cheaper than
- * gpb_bucket_match_index().
- */
-extern bool gpb_bucket_may_match(const GpbBucketQuery *query, IndexOptInfo *index);
+/* Is it a query for which an index might have buckets? */
+extern bool gpb_bucket_may_answer(const GpbGrouping *query);
 
 /* How one index answers the query */
 typedef struct GpbBucketMatch
@@ -53,10 +34,10 @@ typedef struct GpbBucketMatch
  * Match the whole query to one index, which is usable: every restriction must be a range of its
  * key, or something that a program can test, or be implied by the index's predicate (rule M10).
  */
-extern bool gpb_bucket_match_index(const GpbBucketQuery *query, IndexOptInfo *index,
+extern bool gpb_bucket_match_index(const GpbGrouping *query, IndexOptInfo *index,
 								   GpbBucketMatch *match);
 
-/* ---- bucket_cost.c ---- */
+/* ---- bucket_price.c ---- */
 
 /* How many groups the query has, about */
 typedef struct GpbBucketCounts
@@ -65,7 +46,7 @@ typedef struct GpbBucketCounts
 	double		groups;
 } GpbBucketCounts;
 
-extern GpbBucketCounts gpb_bucket_count(const GpbBucketQuery *query, const GpbBucketMatch *match);
+extern GpbBucketCounts gpb_bucket_count(const GpbGrouping *query, const GpbBucketMatch *match);
 
 /* Do the groups of a bucket fit into the memory of a hash table? */
 extern bool gpb_bucket_groups_fit(const GpbBucketMatch *match, const GpbBucketCounts *counts);
@@ -78,7 +59,7 @@ extern bool gpb_bucket_groups_fit(const GpbBucketMatch *match, const GpbBucketCo
 extern bool gpb_bucket_is_sparse(const GpbBucketMatch *match, const GpbBucketCounts *counts);
 
 /* Fill in rows and costs of the path for a match. */
-extern void gpb_bucket_cost(const GpbBucketQuery *query, const GpbBucketMatch *match,
-							const GpbBucketCounts *counts, Path *path);
+extern void gpb_bucket_price(const GpbGrouping *query, const GpbBucketMatch *match,
+							 const GpbBucketCounts *counts, Path *path);
 
 #endif							/* GPB_BUCKET_MATCH_H */

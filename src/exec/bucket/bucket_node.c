@@ -27,7 +27,7 @@ gpb_bucket_put(const GpbBucketPlan *plan, CustomScan *scan)
 		gpb_put_oid(private, lfirst_oid(lc));
 	gpb_put_int(private, plan->ngroups);
 	for (i = 0; i < plan->ngroups; i++)
-		gpb_put_oid(private, plan->group_types[i]);
+		gpb_put_word_type(private, plan->group_types[i]);
 	gpb_put_int(private, plan->has_program);
 	if (plan->has_program)
 		gpb_program_put(private, &plan->program);
@@ -52,9 +52,9 @@ gpb_bucket_get(const CustomScan *scan, GpbBucketPlan *plan)
 	for (n = gpb_get_int(&reader); n > 0; n--)
 		plan->functions = lappend_oid(plan->functions, gpb_get_oid(&reader));
 	plan->ngroups = gpb_get_int(&reader);
-	plan->group_types = palloc(sizeof(Oid) * plan->ngroups);
+	plan->group_types = palloc(sizeof(GpbWordType) * plan->ngroups);
 	for (i = 0; i < plan->ngroups; i++)
-		plan->group_types[i] = gpb_get_oid(&reader);
+		plan->group_types[i] = gpb_get_word_type(&reader);
 	plan->has_program = gpb_get_int(&reader);
 	if (plan->has_program)
 		gpb_program_get(&reader, list_nth(scan->custom_exprs, 4), &plan->program);

@@ -12,15 +12,16 @@
 #include "commands/explain.h"
 #include "nodes/pathnodes.h"
 #include "utils/tuplesort.h"
-#include "utils/tuplestore.h"
 
-#include "exec/answer/range_totals.h"
+#include "exec/answer/ask.h"
+#include "exec/answer/kept_rows.h"
 #include "exec/answer/word_rows.h"
 #include "exec/bucket/bucket_cut.h"
 #include "exec/bucket/bucket_function.h"
+#include "exec/compile/grouping.h"
 #include "exec/compile/program_build.h"
 #include "exec/shell/node_shell.h"
-#include "exec/where/key_conditions.h"
+#include "exec/where/conditions.h"
 #include "exec/where/ordered_column.h"
 
 /* ---- the plan node ---- */
@@ -48,7 +49,7 @@ typedef struct GpbBucketPlan
 	GpbProgramPlan program;
 	List	   *filters;		/* the conditions that the program tests, for EXPLAIN */
 	int			ngroups;		/* group expressions beside the bucket */
-	Oid		   *group_types;	/* a base type for each of them */
+	GpbWordType *group_types;	/* one for each of them */
 	List	   *having;
 } GpbBucketPlan;
 
@@ -61,11 +62,10 @@ extern void gpb_bucket_get(const CustomScan *scan, GpbBucketPlan *plan);
 extern const GpbNodeKind gpb_bucket_aggregate_node;
 
 /*
- * Offer our path for the grouping of a table; to be called from create_upper_paths_hook.  Returns
- * false if none was offered.
+ * Offer our path for a table's groups; to be called from create_upper_paths_hook.  Returns false if
+ * none was offered.
  */
-extern bool gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel,
-										  RelOptInfo *grouped_rel);
+extern bool gpb_bucket_aggregate_add_path(const GpbGrouping *query);
 
 /* ---- batches (bucket_batch.c) ---- */
 
@@ -73,7 +73,6 @@ extern bool gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_r
 typedef struct GpbBucketBatches
 {
 	MemoryContext context;		/* the node's */
-	GpbRangeTotals *totals;		/* NULL until the first batch */
 	GpbBucketCut cut;
 	GpbKeyRange *keys;
 	GpbBucketRange *ranges;
@@ -88,24 +87,8 @@ typedef struct GpbBucketBatches
 
 typedef struct GpbBucketScan GpbBucketScan;
 
-/* Let the program have no answer, for this reason.  Raises an error if there is no child. */
-extern void gpb_bucket_give_up(GpbBucketScan *scan, const char *why);
-
 /* Prepare the node's batches; memory is of the current context. */
 extern void gpb_bucket_batches_begin(GpbBucketScan *scan);
-
-/*
- * Begin what answers ranges of the node in a form, with so much memory (GpbBatchWant), by the
- * engine.  The program's constants are set.
- */
-extern GpbRangeTotals *gpb_bucket_totals_begin(GpbBucketScan *scan, GpbRangeForm form, Size memory,
-											   GpbEngine engine);
-
-/* End totals, which may be NULL, but keep what they counted and their engine's name. */
-extern void gpb_bucket_totals_end(GpbBucketScan *scan, GpbRangeTotals *totals);
-
-/* What answers the node's batches; it is made when first asked for. */
-extern GpbRangeTotals *gpb_bucket_totals(GpbBucketScan *scan);
 
 /*
  * Begin with a range of keys, none of them NULL; ranges of before are forgotten.  The function has
@@ -135,12 +118,6 @@ extern int64 gpb_bucket_batch_result(GpbBucketScan *scan, uint32 range);
 /* Forget all ranges, and give back what they are sorted in. */
 extern void gpb_bucket_batches_stop(GpbBucketScan *scan);
 
-/*
- * Stop, and end what answers the batches, as for an execution with other constants; what it counted
- * is kept.
- */
-extern void gpb_bucket_batches_end(GpbBucketScan *scan);
-
 /* ---- the executor node ---- */
 
 typedef enum GpbBucketPhase
@@ -157,10 +134,7 @@ struct GpbBucketScan
 	GpbLayout	layout;
 	MemoryContext execution;	/* one execution's */
 
-	int			nconditions;
-	GpbCondition *conditions;
-	GpbColumnConditions *columns;	/* the conditions, if there are several key columns */
-	GpbScanKeys keys;			/* the conditions as keys of an index scan */
+	GpbConditions *conditions;
 
 	/* the function */
 	GpbBucketFunction *function;
@@ -169,10 +143,8 @@ struct GpbBucketScan
 	bool		arguments_may_fail; /* evaluating an argument may raise an error, so there must be a
 									 * row first */
 
-	/* the program; not set if it is plain */
-	GpbProgramConstants *constants;
-	bool		constants_may_fail; /* evaluating a constant may raise an error */
-	GpbProgram	program;		/* with the constants of this execution */
+	GpbAsk	   *ask;			/* about ranges of keys */
+	GpbAsk	   *null_ask;		/* about the group of NULL */
 	ExprState  *having;
 
 	/* what conditions and arguments were evaluated to */
@@ -197,23 +169,18 @@ struct GpbBucketScan
 	bool		group_null;
 	int64		group_result;
 	bool		any_result;		/* group_result is set, by the group at hand or the one before */
-	GpbRangeTotals *null_totals;	/* answers the group of NULL; NULL until first needed */
 
 	/* with a child all rows are kept until it is known that the node has them */
-	const char *gave_up;		/* why the child returns the rows; NULL if it does not */
-	Tuplestorestate *store;		/* scan tuples; NULL before the first */
-	TupleTableSlot *stored;
+	GpbKeptRows kept;			/* scan tuples */
 	bool		last_groups;	/* the groups of the last last_n ranges that were asked for, from
 								 * last_first on, come after these rows, from where they are */
 	uint32		last_first;
 	uint32		last_n;
-	uint64		last_at;		/* where gpb_range_totals_next_group() goes on */
+	uint64		last_at;		/* where gpb_ask_next_group() goes on */
 	const Datum *last_results;	/* of the function for these ranges; NULL until first needed */
 	GpbWordRows *rows;			/* makes them rows of the node; NULL: they become scan tuples */
 	bool		last_rows;		/* it does so now: the rows that were kept are returned */
 
-	GpbBatchCounters past;		/* of what has answered and ended */
-	char		past_engine[128];	/* the engine of the last of these */
 	uint64		halved;			/* batches whose groups took more than memory */
 };
 
@@ -230,10 +197,11 @@ gpb_bucket_descends(const GpbBucketScan *scan)
 extern bool gpb_bucket_next_group(GpbBucketScan *scan);
 
 /*
- * Put the values of the aggregates and the result of the group at hand into the scan tuple.  Memory
- * is of the current context.
+ * Put the values of the aggregates, the result and the other group expressions of the group at hand
+ * into the scan tuple; "group" is NULL if there are none but buckets.  Memory is of the current
+ * context.
  */
-extern void gpb_bucket_fill_tuple(GpbBucketScan *scan);
+extern void gpb_bucket_fill_tuple(GpbBucketScan *scan, const GpbGroup *group);
 
 /* ---- bucket_store.c ---- */
 

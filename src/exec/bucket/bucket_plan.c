@@ -11,9 +11,9 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 
-#include "exec/answer/ordinary_child.h"
+#include "exec/answer/ordinary.h"
 #include "exec/bucket/bucket_match.h"
-#include "exec/price/plan_costs.h"
+#include "exec/price/core_paths.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_check.h"
@@ -70,8 +70,8 @@ bucket_pathkeys(PlannerInfo *root, const GpbBucketMatch *match, bool *backward)
  * but the grouping's target, which the child has too.
  */
 static CustomPath *
-make_bucket_path(const GpbBucketQuery *query, RelOptInfo *grouped_rel,
-				 const GpbBucketMatch *match, const GpbBucketCounts *counts)
+make_bucket_path(const GpbGrouping *query, const GpbBucketMatch *match,
+				 const GpbBucketCounts *counts)
 {
 	CustomPath *path = gpb_make_path(sizeof(GpbBucketPath), &bucket_aggregate_path_methods,
 									 query->rel, query->target);
@@ -79,7 +79,7 @@ make_bucket_path(const GpbBucketQuery *query, RelOptInfo *grouped_rel,
 
 	if (match->needs_child)
 	{
-		Path	   *child = gpb_ordinary_child_path(query->root, grouped_rel, query->target,
+		Path	   *child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
 													 gpb_may_fail((Node *)
 																  match->plan.program.constants));
 
@@ -90,7 +90,7 @@ make_bucket_path(const GpbBucketQuery *query, RelOptInfo *grouped_rel,
 	}
 	own->plan = match->plan;
 	path->path.pathkeys = bucket_pathkeys(query->root, match, &own->plan.backward);
-	gpb_bucket_cost(query, match, counts, &path->path);
+	gpb_bucket_price(query, match, counts, &path->path);
 	own->index = match->index;
 	own->columns = list_concat(lappend(list_copy(query->aggrefs), match->bucket), match->groups);
 	own->having = query->having;
@@ -98,34 +98,32 @@ make_bucket_path(const GpbBucketQuery *query, RelOptInfo *grouped_rel,
 }
 
 bool
-gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+gpb_bucket_aggregate_add_path(const GpbGrouping *query)
 {
-	GpbBucketQuery query;
 	CustomPath *best = NULL;
 	double		best_groups = 0.0;
 	ListCell   *lc;
 
-	if (!gpb_enable_bucketaggregate ||
-		!gpb_bucket_match_query(root, input_rel, grouped_rel, &query))
+	if (!gpb_enable_bucketaggregate || !gpb_bucket_may_answer(query))
 		return false;
-	foreach(lc, input_rel->indexlist)
+	foreach(lc, query->rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 		GpbBucketMatch match;
 		GpbBucketCounts counts;
 		CustomPath *path;
 
-		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
-			!gpb_bucket_may_match(&query, index) ||
-			!gpb_bucket_match_index(&query, index, &match))
+		if (!gpb_index_is_usable(index) ||
+			!gpb_grouping_may_match(query, index) ||
+			!gpb_bucket_match_index(query, index, &match))
 			continue;
-		counts = gpb_bucket_count(&query, &match);
+		counts = gpb_bucket_count(query, &match);
 		if (index->nkeycolumns > 1 && gpb_enable_aggregate &&
 			gpb_bucket_is_sparse(&match, &counts))
 			continue;
 		if (!gpb_bucket_groups_fit(&match, &counts))
 			continue;
-		path = make_bucket_path(&query, grouped_rel, &match, &counts);
+		path = make_bucket_path(query, &match, &counts);
 		/* a path in the order asked for may be worth more than it costs */
 		if (path != NULL &&
 			(best == NULL || path->path.total_cost < best->path.total_cost ||
@@ -136,10 +134,10 @@ gpb_bucket_aggregate_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptIn
 		}
 	}
 	if (best == NULL ||
-		gpb_hashing_is_cheaper(root, grouped_rel, best->path.total_cost,
-							   list_length(query.groups), best_groups))
+		gpb_hashing_is_cheaper(query->root, query->grouped_rel, best->path.total_cost,
+							   list_length(query->groups), best_groups))
 		return false;
-	add_path(grouped_rel, (Path *) best);
+	add_path(query->grouped_rel, (Path *) best);
 	return true;
 }
 

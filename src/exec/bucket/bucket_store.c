@@ -16,6 +16,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
+#include "exec/answer/ordinary.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/price/growth.h"
 
@@ -27,31 +28,28 @@
 
 /* ---- the store ---- */
 
-static void
-begin_store(GpbBucketScan *scan)
-{
-	MemoryContext caller = MemoryContextSwitchTo(scan->batches.context);
-
-	if (scan->store == NULL)
-		scan->store = tuplestore_begin_heap(false, false, work_mem);
-	else
-		tuplestore_clear(scan->store);
-	scan->last_groups = false;
-	scan->last_rows = false;
-	scan->last_results = NULL;	/* they were the last execution's */
-	MemoryContextSwitchTo(caller);
-}
-
 void
 gpb_bucket_drop_rows(GpbBucketScan *scan)
 {
 	scan->last_groups = false;
 	scan->last_rows = false;
-	if (scan->store == NULL)
-		return;
-	ExecClearTuple(scan->stored);
-	tuplestore_end(scan->store);
-	scan->store = NULL;
+	scan->last_results = NULL;	/* they were the last execution's */
+	gpb_kept_drop(&scan->kept);
+}
+
+/* Keep the row of a group, which is the one at hand; "group" as for gpb_bucket_fill_tuple() */
+static void
+store_group(GpbBucketScan *scan, const GpbGroup *group)
+{
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	MemoryContext caller;
+
+	CHECK_FOR_INTERRUPTS();
+	ResetExprContext(econtext);
+	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	gpb_bucket_fill_tuple(scan, group);
+	MemoryContextSwitchTo(caller);
+	gpb_kept_add(&scan->kept, scan->node.css.ss.ss_ScanTupleSlot);
 }
 
 /* ---- groups by buckets alone ---- */
@@ -59,60 +57,11 @@ gpb_bucket_drop_rows(GpbBucketScan *scan)
 static void
 store_buckets(GpbBucketScan *scan)
 {
-	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
-
-	while (gpb_bucket_next_group(scan) && scan->gave_up == NULL)
-	{
-		MemoryContext caller;
-
-		CHECK_FOR_INTERRUPTS();
-		ResetExprContext(econtext);
-		caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		gpb_bucket_fill_tuple(scan);
-		MemoryContextSwitchTo(caller);
-		tuplestore_puttupleslot(scan->store, scan->node.css.ss.ss_ScanTupleSlot);
-	}
+	while (gpb_bucket_next_group(scan) && scan->node.gave_up == NULL)
+		store_group(scan, NULL);
 }
 
 /* ---- groups by more ---- */
-
-/*
- * Put the row of a group, which is the one at hand of the totals, into the scan tuple.  Memory is
- * of the current context.
- */
-static void
-fill_group(GpbBucketScan *scan, GpbRangeTotals *totals, const GpbGroup *group)
-{
-	const GpbBucketPlan *plan = &scan->plan;
-	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
-	int			place = plan->nitems;
-
-	ExecClearTuple(tuple);
-	memset(tuple->tts_isnull, true, tuple->tts_tupleDescriptor->natts * sizeof(bool));
-	gpb_range_group_final(totals, tuple->tts_values, tuple->tts_isnull);
-	if (!scan->group_null)
-	{
-		tuple->tts_values[place] = gpb_bucket_datum(scan->function, scan->group_result);
-		tuple->tts_isnull[place] = false;
-	}
-	gpb_group_values(scan->node.index, group, plan->ngroups, plan->group_types,
-					 tuple->tts_values + place + 1, tuple->tts_isnull + place + 1);
-	ExecStoreVirtualTuple(tuple);
-}
-
-/* Keep the row of a group, which is the one at hand of the totals. */
-static void
-store_group(GpbBucketScan *scan, GpbRangeTotals *totals, const GpbGroup *group)
-{
-	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
-	MemoryContext caller;
-
-	ResetExprContext(econtext);
-	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	fill_group(scan, totals, group);
-	MemoryContextSwitchTo(caller);
-	tuplestore_puttupleslot(scan->store, scan->node.css.ss.ss_ScanTupleSlot);
-}
 
 /*
  * Ask for the groups of ranges [first, first + *n) of the batch.  *n becomes smaller until they fit
@@ -122,16 +71,16 @@ static bool
 ask_groups(GpbBucketScan *scan, uint32 first, uint32 *n)
 {
 	GpbBucketBatches *batches = &scan->batches;
-	const char *why;
 
 	for (;;)
 	{
-		gpb_range_totals_sum(batches->totals, batches->keys + first, *n);
-		if (!gpb_range_totals_gave_up(batches->totals, &why))
+		const char *why = gpb_ask_total(scan->ask, batches->keys + first, *n);
+
+		if (why == NULL)
 			return true;
 		if (*n == 1)
 		{
-			gpb_bucket_give_up(scan, why);
+			gpb_node_give_up(&scan->node, why);
 			return false;
 		}
 		*n /= 2;
@@ -146,16 +95,15 @@ ask_groups(GpbBucketScan *scan, uint32 first, uint32 *n)
 static void
 take_groups(GpbBucketScan *scan, uint32 first, bool keep)
 {
-	GpbBucketBatches *batches = &scan->batches;
 	const GpbGroup *group;
 	uint64		at = 0;
 
-	while ((group = gpb_range_totals_next_group(batches->totals, &at)) != NULL)
+	while ((group = gpb_ask_next_group(scan->ask, &at)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		scan->group_result = gpb_bucket_batch_result(scan, first + group->number);
 		if (keep)
-			store_group(scan, batches->totals, group);
+			store_group(scan, group);
 	}
 }
 
@@ -186,7 +134,7 @@ take_ranges(GpbBucketScan *scan, bool keep)
 	if (batches->cut.mode == GPB_CUT_SORTED)
 	{
 		/* several ranges may make one bucket */
-		gpb_bucket_give_up(scan, "buckets do not come in order");
+		gpb_node_give_up(&scan->node, "buckets do not come in order");
 		return;
 	}
 	batches->limit = GPB_FIRST_GROUPED;
@@ -223,24 +171,18 @@ take_ranges(GpbBucketScan *scan, bool keep)
 static void
 store_null_groups(GpbBucketScan *scan)
 {
+	const char *why = gpb_ask_total(scan->null_ask, &scan->null_range, 1);
 	const GpbGroup *group;
-	const char *why;
 	uint64		at = 0;
 
-	if (scan->null_totals == NULL)
-		scan->null_totals = gpb_bucket_totals_begin(scan, GPB_RANGE_BOUNDS, 0, GPB_ENGINE_DEVICE);
-	gpb_range_totals_sum(scan->null_totals, &scan->null_range, 1);
-	if (gpb_range_totals_gave_up(scan->null_totals, &why))
+	if (why != NULL)
 	{
-		gpb_bucket_give_up(scan, why);
+		gpb_node_give_up(&scan->node, why);
 		return;
 	}
 	scan->group_null = true;
-	while ((group = gpb_range_totals_next_group(scan->null_totals, &at)) != NULL)
-	{
-		CHECK_FOR_INTERRUPTS();
-		store_group(scan, scan->null_totals, group);
-	}
+	while ((group = gpb_ask_next_group(scan->null_ask, &at)) != NULL)
+		store_group(scan, group);
 }
 
 static void
@@ -248,20 +190,20 @@ store_all_groups(GpbBucketScan *scan)
 {
 	if (scan->has_null)
 		store_null_groups(scan);
-	if (scan->gave_up == NULL && (scan->asks_null_keys || scan->has_ranges))
+	if (scan->node.gave_up == NULL && (scan->asks_null_keys || scan->has_ranges))
 		take_ranges(scan, scan->has_ranges);
 }
 
 void
 gpb_bucket_store_rows(GpbBucketScan *scan)
 {
-	begin_store(scan);
+	gpb_bucket_drop_rows(scan);
 	if (scan->plan.ngroups > 0)
 		store_all_groups(scan);
 	else
 		store_buckets(scan);
 	gpb_bucket_batches_stop(scan);
-	if (scan->gave_up != NULL)
+	if (scan->node.gave_up != NULL)
 		gpb_bucket_drop_rows(scan);
 }
 
@@ -271,19 +213,18 @@ gpb_bucket_store_rows(GpbBucketScan *scan)
 static bool
 next_last_group(GpbBucketScan *scan)
 {
-	GpbRangeTotals *totals = scan->batches.totals;
 	const GpbGroup *group;
 	MemoryContext caller;
 
 	if (!scan->last_groups)
 		return false;
-	group = gpb_range_totals_next_group(totals, &scan->last_at);
+	group = gpb_ask_next_group(scan->ask, &scan->last_at);
 	if (group == NULL)
 		return false;
 	caller = MemoryContextSwitchTo(scan->node.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 	scan->group_null = false;
 	scan->group_result = gpb_bucket_batch_result(scan, scan->last_first + group->number);
-	fill_group(scan, totals, group);
+	gpb_bucket_fill_tuple(scan, group);
 	MemoryContextSwitchTo(caller);
 	return true;
 }
@@ -321,50 +262,27 @@ begin_last_rows(GpbBucketScan *scan)
 	}
 	if (scan->last_results == NULL)
 		scan->last_results = make_last_results(scan);
-	gpb_word_rows_start(scan->rows, &sources, scan->batches.totals, scan->last_results);
+	gpb_word_rows_start(scan->rows, &sources, scan->ask, scan->last_results);
 	scan->last_rows = true;
 }
 
 TupleTableSlot *
 gpb_bucket_last_row(GpbBucketScan *scan)
 {
-	for (;;)
-	{
-		TupleTableSlot *row = gpb_word_rows_next(scan->rows);
-		const char *first;
-		uint64		n;
+	GpbGroupList groups = {scan->ask, NULL};
 
-		if (row != NULL)
-			return row;
-		n = gpb_batch_adjacent_groups(gpb_range_totals_batch(scan->batches.totals), scan->last_at,
-									  &first);
-		if (n == 0)
-			return NULL;
-		gpb_word_rows_take(scan->rows, first, n);
-		scan->last_at += n;
-	}
+	return gpb_word_rows_next(scan->rows, &groups, &scan->last_at);
 }
 
 bool
 gpb_bucket_stored_row(GpbBucketScan *scan)
 {
-	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
-	int			n = tuple->tts_tupleDescriptor->natts;
-
-	if (tuplestore_ateof(scan->store) ||
-		!tuplestore_gettupleslot(scan->store, true, false, scan->stored))
-	{
-		if (!scan->last_groups || scan->rows == NULL)
-			return next_last_group(scan);
-		begin_last_rows(scan);
-		return false;
-	}
-	slot_getallattrs(scan->stored);
-	ExecClearTuple(tuple);
-	memcpy(tuple->tts_values, scan->stored->tts_values, sizeof(Datum) * n);
-	memcpy(tuple->tts_isnull, scan->stored->tts_isnull, sizeof(bool) * n);
-	ExecStoreVirtualTuple(tuple);
-	return true;
+	if (gpb_kept_next(&scan->kept) != NULL)
+		return true;
+	if (!scan->last_groups || scan->rows == NULL)
+		return next_last_group(scan);
+	begin_last_rows(scan);
+	return false;
 }
 
 void
@@ -372,6 +290,5 @@ gpb_bucket_rescan_rows(GpbBucketScan *scan)
 {
 	scan->last_at = 0;
 	scan->last_rows = false;
-	if (scan->store != NULL)
-		tuplestore_rescan(scan->store);
+	gpb_kept_rewind(&scan->kept);
 }

@@ -12,76 +12,36 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
+#include "exec/compile/program_words.h"
+#include "exec/functions/core_aggregate.h"
 #include "exec/shell/node_private.h"
 #include "program/program.h"
 
-typedef enum GpbAggregateFunction
+/*
+ * The terms of an item beside that of its column, each GPB_NO_TERM if it has none such.  What the
+ * item's values are says which it has.
+ */
+typedef struct GpbItemTerms
 {
-	GPB_COUNT_ENTRIES,			/* count(*) */
-	GPB_COUNT_VALUES,
-	GPB_SUM,
-	GPB_MIN,
-	GPB_MAX,
-	GPB_AVG,
-	/* by programs that are not plain alone */
-	GPB_VAR_POP,
-	GPB_VAR_SAMP,
-	GPB_STDDEV_POP,
-	GPB_STDDEV_SAMP,
-	GPB_BOOL_AND,
-	GPB_BOOL_OR,
-	GPB_BIT_AND,
-	GPB_BIT_OR,
-	GPB_BIT_XOR,
-	GPB_REGR_SXX,				/* of one argument: the squares of differences from the mean */
-	GPB_WIDE_MIN,				/* of numerics of 16 bytes: the term has both halves */
-	GPB_WIDE_MAX,
-	/* of two arguments, (Y, X) */
-	GPB_REGR_SXY,
-	GPB_COVAR_POP,
-	GPB_COVAR_SAMP,
-	GPB_CORR,
-	GPB_REGR_R2,
-	GPB_REGR_SLOPE,
-	GPB_REGR_INTERCEPT,
-	/* of numerics divided by a constant */
-	GPB_QUOTIENT_SUM,
-	GPB_QUOTIENT_AVG,
-	/* of numerics that are not all displayed with the same number of digits, which is Y */
-	GPB_VARYING_SUM,
-	GPB_VARYING_AVG,
-	/* of numerics of 16 bytes, whose upper halves are the column's, and the lower ones Y */
-	GPB_WIDE_SUM,
-	GPB_WIDE_AVG,
-	/* of numerics of 16 bytes, with halves as for GPB_WIDE_SUM; the products have the upper halves
-	 * of upper half times low word, the rests the lower ones */
-	GPB_WIDE_VAR_POP,
-	GPB_WIDE_VAR_SAMP,
-	GPB_WIDE_STDDEV_POP,
-	GPB_WIDE_STDDEV_SAMP
-} GpbAggregateFunction;
-
-/* What core's aggregates of pairs (Y, X) take of those in which neither is NULL */
-typedef enum GpbPairInput
-{
-	GPB_PAIR_ROWS,				/* their number: another function, of no argument */
-	GPB_PAIR_X,					/* X or Y: another function, of one argument */
-	GPB_PAIR_Y,
-	GPB_PAIR_BOTH
-} GpbPairInput;
-
-/* The terms of a function of two arguments, besides that of X */
-typedef struct GpbPairTerms
-{
+	/* of a function of pairs (Y, X), whose column is X */
 	int			y;
-	int			products;		/* the rounded products */
-	int			rests;			/* GPB_OP_FLOAT_PRODUCT_REST */
-} GpbPairTerms;
+	int			products;		/* of Y and X, rounded */
+	int			rests;			/* what rounding took from them: GPB_OP_FLOAT_PRODUCT_REST */
+	/* of numerics divided by a constant, whose column is the quotients */
+	int			dividends;		/* their magnitudes */
+	/* of numerics that are not all displayed with as many digits */
+	int			digits;			/* how many each has behind the point */
+	/* of numerics of 16 bytes, whose column is their upper halves */
+	int			lower;
+	int			cross_upper;	/* of the product of upper half and low word: its upper half */
+	int			cross_lower;
+} GpbItemTerms;
+
+#define GPB_NO_TERM			(-1)
 
 /*
  * How a sum of quotients is displayed: with the most digits behind the point that core gives one of
- * them, which is the dividend nearest to zero.  The item's column is the term of the quotients, of
- * which type has the scale; that of the dividends' magnitudes is in the place of Y.
+ * them, which is the dividend nearest to zero.  The item's type has the scale of the quotients.
  */
 typedef struct GpbQuotient
 {
@@ -95,11 +55,10 @@ typedef struct GpbAggregateItem
 {
 	GpbAggregateFunction function;
 	int			column;			/* of the index; 0 is the key.  Of a program that is not plain: the
-								 * term's number, and of two arguments that of X */
-	GpbPairTerms pair;			/* zeros but for functions of two arguments, and of quotients */
-	GpbQuotient quotient;		/* zeros but for functions of quotients */
-	Oid			type;			/* argument type, or one of decimals (program_words.h); InvalidOid
-								 * where any will do */
+								 * number of the term of its values */
+	GpbItemTerms terms;
+	GpbQuotient quotient;		/* zeros but for quotients */
+	GpbWordType type;			/* of the argument; where that does not matter no SQL type */
 	Oid			aggregate;		/* the SQL function that the item stands for */
 } GpbAggregateItem;
 
@@ -116,46 +75,18 @@ extern bool gpb_query_is_plain(PlannerInfo *root);
  */
 extern bool gpb_query_is_one_row(PlannerInfo *root);
 
-/*
- * Collect the distinct Aggrefs of the grouping target into *aggrefs.  Returns false if the target
- * needs anything else of the tables, or has no aggregate.
- */
-extern bool gpb_collect_aggrefs(PathTarget *target, List **aggrefs);
-
 /* ---- planning: which aggregates ---- */
 
-/*
- * Is it one of core's aggregates that we know?  If so, fill in the function and its argument's
- * type.
- */
-extern bool gpb_find_aggregate(Oid aggregate, GpbAggregateFunction *function, Oid *type);
+/* Is it an ordinary aggregate, of this query's rows, whole and each row once? */
+extern bool gpb_aggref_is_ordinary(const Aggref *aggref);
+
+/* An item of no terms for one of core's aggregates, of the type that it takes */
+extern GpbAggregateItem gpb_item(const GpbAggregate *known);
 
 /*
- * Is it one of core's aggregates of two arguments of type float8 that we know?  If so, fill in the
- * function, and of what in the pairs it is.
- */
-extern bool gpb_find_pair_aggregate(Oid aggregate, GpbAggregateFunction *function,
-									GpbPairInput *input);
-
-/* Is it a function of two arguments, or another whose items name several terms? */
-static inline bool
-gpb_function_is_of_pairs(GpbAggregateFunction function)
-{
-	return function >= GPB_REGR_SXY;
-}
-
-/*
- * The GPB_WANT_* that a function of two arguments needs of the term of Y; gpb_function_want() has
- * those of X.
- */
-extern int	gpb_function_want_of_y(GpbAggregateFunction function);
-
-/* The GPB_WANT_* that an aggregate of this function needs of its column or term */
-extern int	gpb_function_want(GpbAggregateFunction function);
-
-/*
- * The GPB_WANT_* that an item needs of its column or term: those of its function, and of a column
- * of type numeric it must be known besides whether it has NaN.
+ * The GPB_WANT_* that an item needs of its column or term: those of its function, the halves of the
+ * least and greatest values of 16 bytes, and of a column of type numeric it must be known besides
+ * whether it has NaN.
  */
 extern int	gpb_item_want(const GpbAggregateItem *item);
 
@@ -188,6 +119,12 @@ gpb_item_counts_rows(const GpbAggregateItem *item)
 	return item->function == GPB_COUNT_ENTRIES ||
 		(item->function == GPB_COUNT_VALUES && item->column == 0);
 }
+
+/*
+ * Replace the number of each term that the item has by what "other" makes of it.
+ */
+extern void gpb_map_item_terms(GpbAggregateItem *item, int (*other) (int term, void *context),
+							   void *context);
 
 /* ---- what travels in the plan ---- */
 

@@ -19,6 +19,7 @@
 #include "nodes/pathnodes.h"
 
 #include "exec/compile/items.h"
+#include "exec/compile/program_words.h"
 #include "exec/shell/node_private.h"
 #include "program/program.h"
 
@@ -31,7 +32,7 @@ typedef struct GpbProgramPlan
 {
 	GpbProgram	program;		/* layout, constants, tables and want are not set */
 	List	   *constants;		/* an Expr for each constant of the program */
-	List	   *constant_types; /* OidList: how the value of each becomes a word */
+	GpbWordType constant_type[GPB_MAX_CONSTANTS];	/* how the value of each becomes a word */
 } GpbProgramPlan;
 
 /* ---- planning ---- */
@@ -68,25 +69,29 @@ extern bool gpb_build_order(GpbProgramBuilder *builder, Expr *expression, bool d
  */
 extern bool gpb_build_aggref(GpbProgramBuilder *builder, Aggref *aggref, GpbAggregateItem *item);
 
+/* Add a term for the least or greatest value of an expression, as gpb_build_aggref() does. */
+extern bool gpb_build_extreme(GpbProgramBuilder *builder, Expr *value, bool greatest,
+							  GpbAggregateItem *item);
+
+/* Add a term that counts the entries for which a filter is true, as gpb_build_aggref() does. */
+extern bool gpb_build_count(GpbProgramBuilder *builder, Expr *filter, GpbAggregateItem *item);
+
 /*
  * Add a group slot for an expression, whose words are of *type (gpb_words_datum() takes it), or a
  * slot for each word of a column of 16 bytes (gpb_type_words()).  Returns false if the program
- * cannot say it, or if values that are equal in GROUP BY may differ in their words (float8).
+ * cannot say it, or if values that are equal in GROUP BY may differ in their words (float8) and the
+ * caller does not merge the groups of 0 and -0, and of NaNs with different bits.
  */
-extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression, Oid *type);
-
-/*
- * Add group slots for an expression as gpb_build_group() does, of float8 too: the caller merges the
- * groups of 0 and -0, and of NaNs with different bits.
- */
-extern bool gpb_build_group_of_words(GpbProgramBuilder *builder, Expr *expression, Oid *type);
+extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression, bool merges_floats,
+							GpbWordType *type);
 
 /*
  * Add a term that has an expression's words, which are of *type, even if they are never NULL, so
  * that their count is that of the rows.  *term becomes its number.  Of values of two words the
  * term's "lower" is the slot of the second.
  */
-extern bool gpb_build_values(GpbProgramBuilder *builder, Expr *value, Oid *type, int *term);
+extern bool gpb_build_values(GpbProgramBuilder *builder, Expr *value, GpbWordType *type,
+							 int *term);
 
 /* Can a step of the program fault? */
 extern bool gpb_builder_can_fault(const GpbProgramBuilder *builder);
@@ -149,7 +154,7 @@ typedef struct GpbProgramConstants
 	ExprState **value;
 	ExprState **equal;			/* of a condition on codes: what the value is equal to, if it is
 								 * nothing but that, else NULL */
-	Oid		   *type;
+	GpbWordType type[GPB_MAX_CONSTANTS];
 	Oid		   *collation;
 	Bitmapset  *params;			/* of the executor, among them values of subqueries */
 	GpbMoreWords *more;			/* of the program that was bound last */
@@ -181,8 +186,5 @@ extern const char *gpb_program_bind(const GpbProgramConstants *constants, ExprCo
 
 /* Give a program the constants and tables of another, which were bound. */
 extern void gpb_program_copy_bound(GpbProgram *program, const GpbProgram *bound);
-
-/* A word as a Datum of this type, which is no domain; or of a gpb_decimal_type(), as numeric */
-extern Datum gpb_word_datum(Oid type, int64 word);
 
 #endif							/* GPB_PROGRAM_BUILD_H */

@@ -25,42 +25,20 @@
 
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
+#include "exec/price/price_constants.h"
 #include "exec/shell/index_columns.h"
 #include "index/dictionary.h"
 #include "page/page.h"
 #include "program/program_steps.h"
 
-/*
- * To evaluate a condition for a value of the dictionary, beside core's price of the condition, and
- * to pass by a value of another column; in units of cpu_operator_cost.  Measured with LIKE over
- * 200,000 values of 30 bytes: 60 ns of CPU time each, where core's index-only scan took 130 ns for
- * a row and its price is 13 such units.
- */
-#define GPB_CODE_COST		4.0
-#define GPB_OTHER_CODE_COST 0.1
-
-/* To compare two values by a collation, in the same units */
-#define GPB_COMPARE_COST	4.0
-
 /* ---- columns ---- */
 
-/* The number of the slot of a code's column; -1 if the Var is none */
-static int
-var_slot(const GpbProgramBuilder *builder, const Var *var)
+int
+gpb_code_column(const GpbProgramBuilder *builder, Expr *expression)
 {
-	if (!IsA(var, Var) || var->varno != builder->index->rel->relid || var->varlevelsup != 0 ||
-		var->varattno <= 0 || !gpb_type_has_dictionary(var->vartype))
-		return -1;
-	return gpb_index_column(builder->index, var->varattno);
-}
+	int			slot = gpb_var_slot(builder, expression);
 
-bool
-gpb_is_code_column(GpbProgramBuilder *builder, Expr *expression, int *slot)
-{
-	while (IsA(expression, RelabelType))
-		expression = ((RelabelType *) expression)->arg;
-	*slot = var_slot(builder, (Var *) expression);
-	return *slot >= 0;
+	return slot >= 0 && gpb_slot_coding(builder->index, slot) == GPB_CODING_DICTIONARY ? slot : -1;
 }
 
 /* Is the column seen as character, and may it end in blanks that do not count? */
@@ -78,23 +56,20 @@ bool
 gpb_slot_has_code(const GpbProgramBuilder *builder, int slot)
 {
 	IndexOptInfo *index = builder->index;
-	TargetEntry *entry;
 
-	if (slot > index->ncolumns - index->nkeycolumns)
-		return false;
-	entry = list_nth_node(TargetEntry, index->indextlist, gpb_column_position(index, slot));
-	return gpb_type_has_dictionary(exprType((Node *) entry->expr));
+	return slot <= index->ncolumns - index->nkeycolumns &&
+		gpb_slot_coding(index, slot) == GPB_CODING_DICTIONARY;
 }
 
 /*
- * Is the column in this slot known to have a value that the index has not?  Then a program of its
- * codes would give up.  If values come later gpb_program_bind() finds them.
+ * Has the index all values of the column in this slot, as far as is known?  If not it is refused,
+ * since a program of its codes would give up.  If values come later gpb_program_bind() finds them.
  */
 static bool
-is_elsewhere(GpbProgramBuilder *builder, int slot)
+is_here(GpbProgramBuilder *builder, int slot)
 {
 	if (builder->allows_elsewhere)
-		return false;
+		return true;
 	if (!builder->asked_elsewhere)
 	{
 		/* The planner holds a lock already. */
@@ -105,7 +80,8 @@ is_elsewhere(GpbProgramBuilder *builder, int slot)
 		builder->asked_elsewhere = true;
 		index_close(index, NoLock);
 	}
-	return (builder->elsewhere >> (slot - 1) & 1) != 0;
+	return (builder->elsewhere >> (slot - 1) & 1) == 0 ||
+		gpb_cannot(builder, "values that are not in the index");
 }
 
 void
@@ -114,34 +90,58 @@ gpb_builder_allow_elsewhere(GpbProgramBuilder *builder)
 	builder->allows_elsewhere = true;
 }
 
-/* The slot that a program has for a column's codes, or GPB_REFUSED */
-static int
-readable_slot(GpbProgramBuilder *builder, int slot)
+bool
+gpb_code_tells_apart(GpbProgramBuilder *builder, Expr *expression, int slot)
 {
-	return is_elsewhere(builder, slot) ? gpb_refuse(builder, "values that are not in the index") :
-		slot;
-}
-
-int
-gpb_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type)
-{
+	Oid			type = exprType((Node *) expression);
 	Oid			collation = exprCollation((Node *) expression);
 	Expr	   *column = expression;
-	int			slot;
 
-	if (!gpb_is_code_column(builder, expression, &slot))
-		return GPB_REFUSED;
 	/* A type of somebody else's making, as citext is, has an equality of its own. */
-	if (!gpb_type_has_dictionary(exprType((Node *) expression)))
-		return gpb_refuse(builder, "type %s", format_type_be(exprType((Node *) expression)));
+	if (!gpb_type_has_dictionary(type))
+		return gpb_cannot(builder, "type %s", format_type_be(type));
 	if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
-		return gpb_refuse(builder, "a collation that is not deterministic");
+		return gpb_cannot(builder, "a collation that is not deterministic");
 	while (IsA(column, RelabelType))
 		column = ((RelabelType *) column)->arg;
 	if (has_idle_blanks(expression, (Var *) column))
-		return gpb_refuse(builder, "character without a length");
-	*type = gpb_code_type(slot - 1);
-	return readable_slot(builder, slot);
+		return gpb_cannot(builder, "character without a length");
+	return is_here(builder, slot);
+}
+
+/* ---- what a condition is about ---- */
+
+/* An expression without labels that leave its bytes as they are */
+static Expr *
+without_labels(Expr *expression)
+{
+	while (IsA(expression, RelabelType))
+		expression = ((RelabelType *) expression)->arg;
+	return expression;
+}
+
+Expr *
+gpb_code_equal_to(Expr *condition)
+{
+	OpExpr	   *op = (OpExpr *) condition;
+	Expr	   *left;
+	Expr	   *right;
+
+	if (!IsA(op, OpExpr) || (op->opfuncid != F_TEXTEQ && op->opfuncid != F_BYTEAEQ) ||
+		(op->opfuncid == F_TEXTEQ &&
+		 (!OidIsValid(op->inputcollid) || !get_collation_isdeterministic(op->inputcollid))))
+		return NULL;
+	left = linitial(op->args);
+	right = lsecond(op->args);
+	if (IsA(without_labels(right), CaseTestExpr))
+	{
+		right = linitial(op->args);
+		left = lsecond(op->args);
+	}
+	if (!IsA(without_labels(left), CaseTestExpr) ||
+		!(IsA(without_labels(right), Const) || IsA(without_labels(right), Param)))
+		return NULL;
+	return right;
 }
 
 /* ---- conditions ---- */
@@ -192,7 +192,8 @@ only_code_column(GpbProgramBuilder *builder, Expr *condition)
 	{
 		Var		   *var = lfirst_node(Var, lc);
 
-		if (var_slot(builder, var) < 0 || (only != NULL && only->varattno != var->varattno))
+		if (gpb_code_column(builder, (Expr *) var) < 0 ||
+			(only != NULL && only->varattno != var->varattno))
 			return NULL;
 		only = var;
 	}
@@ -241,7 +242,7 @@ estimated_codes(const GpbProgramBuilder *builder)
 	{
 		TargetEntry *entry = lfirst_node(TargetEntry, lc);
 
-		if (IsA(entry->expr, Var) && var_slot(builder, (Var *) entry->expr) >= 0)
+		if (gpb_code_column(builder, entry->expr) >= 0)
 			codes += estimated_values(builder, (Var *) entry->expr);
 	}
 	return codes;
@@ -276,7 +277,7 @@ order_cost(const GpbProgramBuilder *builder, int slot)
 {
 	double		values = estimated_column_values(builder, slot);
 
-	return (values * (log2(Max(values, 2.0)) * GPB_COMPARE_COST + GPB_CODE_COST) +
+	return (values * (log2(Max(values, 2.0)) * GPB_COLLATE_COST + GPB_CODE_COST) +
 			estimated_codes(builder) * GPB_OTHER_CODE_COST) * cpu_operator_cost;
 }
 
@@ -284,17 +285,16 @@ Cost
 gpb_builder_begin_cost(const GpbProgramBuilder *builder)
 {
 	Cost		cost = 0.0;
-	ListCell   *value;
-	ListCell   *type;
+	ListCell   *lc;
 
-	forboth(value, builder->constants, type, builder->constant_types)
+	foreach(lc, builder->constants)
 	{
-		int			slot = gpb_column_of_code_type(lfirst_oid(type)) + 1;
+		GpbWordType type = builder->constant_type[foreach_current_index(lc)];
 
-		if (gpb_is_ranks_type(lfirst_oid(type)))
-			cost += order_cost(builder, slot);
-		else if (gpb_is_codes_type(lfirst_oid(type)) && gpb_code_equal_to(lfirst(value)) == NULL)
-			cost += condition_cost(builder, slot, lfirst(value));
+		if (type.class == GPB_TABLE_RANKS)
+			cost += order_cost(builder, type.column + 1);
+		else if (type.class == GPB_TABLE_CODES && gpb_code_equal_to(lfirst(lc)) == NULL)
+			cost += condition_cost(builder, type.column + 1, lfirst(lc));
 	}
 	return cost;
 }
@@ -304,6 +304,7 @@ gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition)
 {
 	Var		   *column;
 	int			slot;
+	int			negated;
 
 	if (exprType((Node *) condition) != BOOLOID)
 		return GPB_REFUSED;
@@ -314,45 +315,30 @@ gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition)
 	/* A subquery is evaluated when core asks for it. */
 	if (builder->guard != GPB_NO_SLOT && gpb_executor_params((Node *) condition) != NULL)
 		return gpb_refuse(builder, "a subquery that must not be evaluated before the first row");
-	slot = readable_slot(builder, var_slot(builder, column));
-	return slot == GPB_REFUSED ? GPB_REFUSED :
-		gpb_slot_in_codes(builder, slot, (Expr *) value_mutator((Node *) condition, NULL));
+	slot = gpb_code_column(builder, (Expr *) column);
+	if (!is_here(builder, slot))
+		return GPB_REFUSED;
+	/* The constant says whether the table has the codes for which the condition is false. */
+	slot = gpb_slot_with_table(builder, GPB_OP_IN_CODES, slot,
+							   (Expr *) value_mutator((Node *) condition, NULL),
+							   gpb_class_type(GPB_TABLE_CODES, slot - 1), &negated);
+	return slot == GPB_REFUSED ? GPB_REFUSED : STEP2(GPB_OP_NE, slot, negated);
 }
 
 /* ---- min() and max() ---- */
-
-bool
-gpb_find_code_extreme(Oid aggregate, bool *least, Oid *compare)
-{
-	switch (aggregate)
-	{
-		case F_MIN_TEXT:
-		case F_MAX_TEXT:
-			*compare = F_BTTEXTCMP;
-			break;
-		case F_MIN_BPCHAR:
-		case F_MAX_BPCHAR:
-			*compare = F_BPCHARCMP;
-			break;
-		default:
-			return false;
-	}
-	*least = aggregate == F_MIN_TEXT || aggregate == F_MIN_BPCHAR;
-	return true;
-}
 
 /* About how many words the tables of all orders of the program take */
 static double
 estimated_words(const GpbProgramBuilder *builder)
 {
 	double		words = 0.0;
-	ListCell   *lc;
+	int			i;
 
-	foreach(lc, builder->constant_types)
+	for (i = 0; i < builder->program.nconstants; i++)
 	{
-		if (gpb_is_ranks_type(lfirst_oid(lc)))
+		if (builder->constant_type[i].class == GPB_TABLE_RANKS)
 		{
-			int			slot = gpb_column_of_code_type(lfirst_oid(lc)) + 1;
+			int			slot = builder->constant_type[i].column + 1;
 			int			bits = gpb_rank_bits(estimated_column_values(builder, slot));
 
 			words += 1.0 + ceil(estimated_codes(builder) / (64 / bits));
@@ -362,22 +348,22 @@ estimated_words(const GpbProgramBuilder *builder)
 }
 
 /* The comparison travels as a constant of its own collation. */
-int
-gpb_ranked_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid compare, Oid collation,
-					 Oid *type)
+GpbTyped
+gpb_code_ranked(GpbProgramBuilder *builder, Expr *expression, Oid compare, Oid collation)
 {
-	int			slot;
-	int			ranked;
+	GpbTyped	value = gpb_value(builder, expression);
+	int			unused;
 
-	if (!OidIsValid(collation) || !gpb_is_code_column(builder, expression, &slot))
-		return gpb_refuse(builder, "the order of what is no column of the index");
-	if (gpb_code_slot(builder, expression, type) == GPB_REFUSED)
-		return GPB_REFUSED;
-	*type = GPB_RANKED_TYPE(slot - 1);
-	ranked = gpb_slot_ranked(builder, slot,
-							 (Expr *) makeConst(OIDOID, -1, collation, sizeof(Oid),
-												ObjectIdGetDatum(compare), false, true));
+	if (!OidIsValid(collation) || value.type.class != GPB_WORDS_CODE)
+		return gpb_no_value(builder, "the order of what is no column of the index");
+	if (!gpb_code_tells_apart(builder, expression, value.slot))
+		return GPB_NO_VALUE;
+	value.type.class = GPB_WORDS_RANKED;
+	value.slot = gpb_slot_with_table(builder, GPB_OP_RANKED, value.slot,
+									 (Expr *) makeConst(OIDOID, -1, collation, sizeof(Oid),
+														ObjectIdGetDatum(compare), false, true),
+									 gpb_class_type(GPB_TABLE_RANKS, value.type.column), &unused);
 	if (estimated_words(builder) > GPB_MAX_MORE_WORDS)
-		return gpb_refuse(builder, "the order of more values than tables have room for");
-	return ranked;
+		value.slot = gpb_refuse(builder, "the order of more values than tables have room for");
+	return value;
 }

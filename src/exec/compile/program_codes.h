@@ -30,18 +30,18 @@
 #include "exec/compile/program_build_internal.h"
 #include "program/program_steps.h"
 
-/* Is it a column whose words are codes, perhaps with another label?  Then *slot is it. */
-extern bool gpb_is_code_column(GpbProgramBuilder *builder, Expr *expression, int *slot);
+/* The slot of a column whose words are codes, perhaps with another label; -1 if it is none. */
+extern int	gpb_code_column(const GpbProgramBuilder *builder, Expr *expression);
 
 /* Is this the slot of an INCLUDE column, and has it codes? */
 extern bool gpb_slot_has_code(const GpbProgramBuilder *builder, int slot);
 
 /*
- * The slot and type of words of such a column, where codes are to tell values apart: GPB_REFUSED if
- * different ones may be equal to the column's "=", by its collation or as character without a
- * length.
+ * Do the codes in a slot that are an expression tell its values apart, and has the index all of
+ * them?  If not it is refused: different ones may be equal to the column's "=", by its collation
+ * or as character without a length.
  */
-extern int	gpb_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid *type);
+extern bool gpb_code_tells_apart(GpbProgramBuilder *builder, Expr *expression, int slot);
 
 /*
  * What a value has to be equal to for a condition, in which a CaseTestExpr stands for the value, to
@@ -52,16 +52,13 @@ extern Expr *gpb_code_equal_to(Expr *condition);
 /* The result of a condition on the value of one such column; GPB_REFUSED if it is none. */
 extern int	gpb_condition_on_code(GpbProgramBuilder *builder, Expr *condition);
 
-/* Is it min() or max() of a type whose words are codes?  Which, and by which function of core? */
-extern bool gpb_find_code_extreme(Oid aggregate, bool *least, Oid *compare);
-
 /*
- * The codes of such a column, which a function of core compares by a collation, below their ranks;
- * *type is that of these words.  GPB_REFUSED if the expression is no such column, if different
- * values may be equal, or if there are too many.
+ * The codes of such a column, which a function of core compares by a collation, below their ranks.
+ * It is refused if the expression is no such column, if different values may be equal, or if there
+ * are too many.
  */
-extern int	gpb_ranked_code_slot(GpbProgramBuilder *builder, Expr *expression, Oid compare,
-								 Oid collation, Oid *type);
+extern GpbTyped gpb_code_ranked(GpbProgramBuilder *builder, Expr *expression, Oid compare,
+								Oid collation);
 
 /*
  * Orders of values for whose ranks there is room whatever the dictionary has.  One of all its codes
@@ -86,23 +83,26 @@ gpb_rank_bits(double values)
 /* ---- execution ---- */
 
 /* Like gpb_words_datum(), of words of an index's programs that may be codes */
-extern Datum gpb_words_value(Relation index, Oid type, const int64 *words);
+extern Datum gpb_words_value(Relation index, GpbWordType type, const int64 *words);
+
+/* What a constant for a column of codes becomes when it is evaluated */
+typedef struct GpbCodesTable
+{
+	int64	   *words;			/* palloc'd; NULL: none */
+	uint32		n;
+	bool		negated;		/* it has the codes for which the condition is false */
+	bool		isnull;			/* the condition is NULL for all */
+} GpbCodesTable;
 
 /*
- * Evaluate constant number i, which is a condition on a column's codes.  The set of its codes goes
- * to *n words, a table for GPB_OP_IN_CODES, which is the caller's to free, or NULL if it has no
- * words.  *negated says that these are the codes for which the condition is false, and *isnull that
- * it is NULL for all.  Returns NULL, or why that cannot be.
+ * Evaluate constant number i, which is a condition on a column's codes, to a table for
+ * GPB_OP_IN_CODES.  Returns NULL, or why that cannot be.
  */
 extern const char *gpb_evaluate_codes(const GpbProgramConstants *constants, int i,
-									  ExprContext *econtext, int64 **words, uint32 *n,
-									  bool *negated, bool *isnull);
+									  ExprContext *econtext, GpbCodesTable *table);
 
-/*
- * Evaluate constant number i, which is an order of a column's values.  Returns their ranks in *n
- * words, a table for GPB_OP_RANKED, which is the caller's to free, or NULL if it has no words.
- */
-extern int64 *gpb_evaluate_ranks(const GpbProgramConstants *constants, int i,
-								 ExprContext *econtext, uint32 *n);
+/* Evaluate constant number i, which is an order of a column's values, to one for GPB_OP_RANKED. */
+extern void gpb_evaluate_ranks(const GpbProgramConstants *constants, int i,
+							   ExprContext *econtext, GpbCodesTable *table);
 
 #endif							/* GPB_PROGRAM_CODES_H */

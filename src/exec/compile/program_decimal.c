@@ -27,304 +27,134 @@
 #include "page/numeric.h"
 #include "program/program_steps.h"
 
-/* Shorter names for what is used all the time */
-#define STEP1(op, a)		gpb_slot_step(builder, op, a, 0, 0)
-#define STEP2(op, a, b)		gpb_slot_step(builder, op, a, b, 0)
-#define WORD(word)			gpb_slot_word(builder, word)
-
 /* 10^18 is the greatest power of ten that fits a word. */
 #define GPB_MOST_SCALE		18
 
-const GpbFunction *
-gpb_decimal_find(Oid function)
-{
-	const GpbFunction *found = gpb_core_function(function);
-
-	return found != NULL && found->call >= GPB_DECIMAL_FIELD ? found : NULL;
-}
-
-bool
-gpb_decimal_is_equality(const GpbFunction *function, bool negated)
-{
-	return function->call == GPB_DECIMAL_COMPARE &&
-		function->op == (negated ? GPB_OP_NE : GPB_OP_EQ);
-}
-
-bool
-gpb_decimal_gives_numeric(const GpbFunction *function)
-{
-	return function->call < GPB_DECIMAL_COMPARE &&
-		!(function->call == GPB_DECIMAL_FIELD && function->op != 0);
-}
-
-bool
-gpb_decimal_takes_value(const GpbFunction *function, int argument)
-{
-	switch (function->call)
-	{
-		case GPB_DECIMAL_FIELD:
-			return argument == 1;
-		case GPB_DECIMAL_QUOTIENT:
-		case GPB_DECIMAL_TRUNC:
-		case GPB_DECIMAL_ROUND:
-			return argument == 0;
-		default:
-			return true;
-	}
-}
-
 /* ---- numbers ---- */
 
-static const GpbDecimal refused = {GPB_REFUSED};
-
 /* A word that is a decimal of this scale */
-static GpbDecimal
+static GpbTyped
 decimal(int slot, int scale)
 {
-	return (GpbDecimal) {slot, scale};
+	return (GpbTyped) {.slot = slot, .type = gpb_number_type(GPB_WORDS_DECIMAL, scale)};
 }
 
-GpbDecimal
-gpb_decimal_column(int slot, int lower, int scale)
-{
-	GpbDecimal	value = decimal(slot, scale);
-
-	value.lower = lower;
-	value.is_column = true;
-	return value;
-}
-
-static int64
-power_of_ten(int exponent)
-{
-	int64		power = 1;
-
-	while (exponent-- > 0)
-		power *= 10;
-	return power;
-}
-
-/* A numeric as word and scale; false if it does not fit. */
+/* A numeric as integer and scale; false if it is no number of 38 digits. */
 static bool
-number_word(Numeric number, int64 *word, int *scale)
+scaled_number(Datum value, int128 *number, int *scale)
 {
-	Datum		scaled;
+	Numeric		numeric = DatumGetNumeric(value);
 
-	if (numeric_is_nan(number) || numeric_is_inf(number))
+	if (numeric_is_nan(numeric) || numeric_is_inf(numeric))
 		return false;
-	*scale = DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(number)));
-	if (*scale > GPB_MOST_SCALE)
+	*scale = DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(numeric)));
+	return *scale <= GPB_MOST_WIDE_SCALE && gpb_wide_numeric_fits(value, *scale, number);
+}
+
+/* Is it besides a word?  The greatest one is NaN's. */
+static bool
+is_word(int128 number, int scale)
+{
+	return number < PG_INT64_MAX && number > -PG_INT64_MAX && scale <= GPB_MOST_SCALE;
+}
+
+static bool
+number_word(Datum value, int64 *word, int *scale)
+{
+	int128		number;
+
+	if (!scaled_number(value, &number, scale) || !is_word(number, *scale))
 		return false;
-	scaled = DirectFunctionCall2(numeric_mul, NumericGetDatum(number),
-								 NumericGetDatum(int64_to_numeric(power_of_ten(*scale))));
-	/* The greatest word is NaN's. */
-	if (DatumGetBool(DirectFunctionCall2(numeric_ge,
-										 DirectFunctionCall1(numeric_abs, scaled),
-										 NumericGetDatum(int64_to_numeric(PG_INT64_MAX)))))
-		return false;
-	*word = DatumGetInt64(DirectFunctionCall1(numeric_int8, scaled));
+	*word = (int64) number;
 	return true;
 }
 
-static bool
-constant_word(const Const *value, int64 *word, int *scale)
-{
-	return IsA(value, Const) && !value->constisnull && value->consttype == NUMERICOID &&
-		number_word(DatumGetNumeric(value->constvalue), word, scale);
-}
-
-/* A numeric constant that no word has */
-static GpbDecimal
-wide_constant(GpbProgramBuilder *builder, const Const *value)
-{
-	GpbDecimal	result = decimal(GPB_REFUSED, 0);
-	GpbWideValue wide;
-	int128		number;
-	Numeric		numeric;
-
-	if (!IsA(value, Const) || value->consttype != NUMERICOID)
-	{
-		(void) gpb_refuse(builder, "a numeric that is neither computed from columns nor constant");
-		return result;
-	}
-	numeric = DatumGetNumeric(value->constvalue);
-	if (!numeric_is_nan(numeric) && !numeric_is_inf(numeric))
-		result.scale = DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(numeric)));
-	if (numeric_is_nan(numeric) || result.scale > GPB_MOST_WIDE_SCALE ||
-		!gpb_wide_numeric_fits(value->constvalue, result.scale, &number))
-	{
-		(void) gpb_refuse(builder, "a numeric that is no constant of 38 digits");
-		return result;
-	}
-	wide = gpb_wide_number(builder, number, result.scale);
-	result.slot = wide.lower == GPB_REFUSED ? GPB_REFUSED : wide.upper;
-	result.lower = wide.lower;
-	result.is_constant = true;
-	return result;
-}
-
-GpbDecimal
+GpbTyped
 gpb_decimal_constant(GpbProgramBuilder *builder, const Const *value)
 {
-	GpbDecimal	result;
-	int64		word;
+	GpbTyped	result;
+	int128		number;
 	int			scale;
 
-	if (IsA(value, Const) && value->constisnull)
-	{
-		result = decimal(gpb_slot_constant(builder, (Expr *) makeNullConst(INT8OID, -1, InvalidOid),
-										   INT8OID), 0);
-		result.is_null = true;
-		return result;
-	}
-	if (!constant_word(value, &word, &scale))
-		return wide_constant(builder, value);
-	result = decimal(WORD(word), scale);
-	result.is_constant = true;
+	if (value->constisnull)
+		result = decimal(gpb_slot_null(builder), 0);
+	else if (value->consttype != NUMERICOID)
+		return gpb_no_value(builder, "a numeric that is neither computed from columns nor "
+							"constant");
+	else if (!scaled_number(value->constvalue, &number, &scale))
+		return gpb_no_value(builder, "a numeric that is no constant of 38 digits");
+	else if (is_word(number, scale))
+		result = decimal(WORD((int64) number), scale);
+	else
+		result = gpb_halves_number(builder, number, scale);
+	result.is_null = value->constisnull;
+	result.is_constant = !value->constisnull;
 	return result;
 }
 
 bool
-gpb_decimal_has_scale(GpbProgramBuilder *builder, const GpbDecimal *value)
+gpb_decimal_has_scale(GpbProgramBuilder *builder, const GpbTyped *value)
 {
-	if (value->slot != GPB_REFUSED && value->divisor != 0)
-		(void) gpb_refuse(builder, "a quotient of numeric, whose scale depends on the values");
-	else if (value->slot != GPB_REFUSED && value->varies)
-		(void) gpb_refuse(builder, "a choice between numerics of different scales");
-	return value->slot != GPB_REFUSED && value->divisor == 0 && !value->varies;
-}
-
-bool
-gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbDecimal *value)
-{
-	if (!gpb_decimal_has_scale(builder, value))
+	if (value->slot == GPB_REFUSED)
 		return false;
-	if (value->lower != 0)
-		(void) gpb_refuse(builder, "a numeric of 16 bytes in such a place");
-	return value->lower == 0;
+	if (value->divisor != 0)
+		return gpb_cannot(builder, "a quotient of numeric, whose scale depends on the values");
+	return value->shown == 0 ||
+		gpb_cannot(builder, "a choice between numerics of different scales");
 }
 
-/* ---- NaN ---- */
-
-/*
- * A value without NaN: a step faults where a column has that, which is the greatest of all words.
- * Those for values of 16 bytes see to it themselves.
- */
-static GpbDecimal
-number(GpbProgramBuilder *builder, const GpbDecimal *value)
+bool
+gpb_decimal_is_whole(GpbProgramBuilder *builder, const GpbTyped *value)
 {
-	GpbDecimal	result = *value;
-	int			step;
+	return gpb_decimal_has_scale(builder, value) &&
+		(value->lower == 0 || gpb_cannot(builder, "a numeric of 16 bytes in such a place"));
+}
 
-	if (value->slot == GPB_REFUSED || !value->is_column || value->lower != 0)
+GpbTyped
+gpb_decimal_number(GpbProgramBuilder *builder, const GpbTyped *value)
+{
+	GpbTyped	result = *value;
+
+	if (value->slot == GPB_REFUSED || value->type.class != GPB_WORDS_NUMERIC)
 		return result;
-	step = STEP2(GPB_OP_ADD, value->slot, WORD(1));
-	if (step == GPB_REFUSED)
-		result.slot = GPB_REFUSED;
-	else if (step >= GPB_FIRST_TEMPORARY)
-		builder->kept[step - GPB_FIRST_TEMPORARY] = true;
-	result.is_column = false;
+	if (gpb_slot_kept(builder, STEP2(GPB_OP_ADD, value->slot, WORD(1))) == GPB_REFUSED)
+		return GPB_NO_VALUE;
+	result.type.class = GPB_WORDS_DECIMAL;
 	return result;
-}
-
-/*
- * Two values that are to be compared by their words at one scale.  NaN may be on both sides; but
- * what is computed may be the greatest word too.
- */
-static void
-comparable(GpbProgramBuilder *builder, const GpbDecimal *value, GpbDecimal *result)
-{
-	int			i;
-
-	for (i = 0; i < 2; i++)
-	{
-		const GpbDecimal *other = &value[1 - i];
-
-		result[i] = other->is_column || other->is_constant || other->is_null ? value[i] :
-			number(builder, &value[i]);
-	}
 }
 
 /* ---- arithmetic ---- */
 
 /* The word of a value at a scale that is not below its own */
 static int
-at_scale(GpbProgramBuilder *builder, const GpbDecimal *value, int scale)
+at_scale(GpbProgramBuilder *builder, const GpbTyped *value, int scale)
 {
-	if (scale == value->scale)
+	if (scale == value->type.scale)
 		return value->slot;
-	return STEP2(GPB_OP_MULTIPLY, value->slot, WORD(power_of_ten(scale - value->scale)));
+	return STEP2(GPB_OP_MULTIPLY, value->slot, WORD(gpb_power_of_ten(scale - value->type.scale)));
 }
 
-/* An operator of two values at the greater of their scales */
-static GpbDecimal
-at_common_scale(GpbProgramBuilder *builder, int op, const GpbDecimal *value)
+GpbTyped
+gpb_decimal_operated(GpbProgramBuilder *builder, int op, const GpbTyped *value)
 {
-	int			scale = Max(value[0].scale, value[1].scale);
+	int			scale = Max(value[0].type.scale, value[1].type.scale);
 
 	return decimal(STEP2(op, at_scale(builder, &value[0], scale),
 						 at_scale(builder, &value[1], scale)), scale);
 }
 
-/*
- * A comparison of two values of which one has 16 bytes.  A column's NaN is above all that is
- * computed, as it should be; a step for another scale faults there.
- */
-static int
-wide_compared(GpbProgramBuilder *builder, int op, const GpbDecimal *value)
-{
-	int			scale = Max(value[0].scale, value[1].scale);
-	GpbWideValue wide[2];
-	int			i;
-
-	for (i = 0; i < 2; i++)
-	{
-		GpbDecimal	word = number(builder, &value[i]);
-
-		if (word.slot == GPB_REFUSED)
-			return GPB_REFUSED;
-		wide[i] = gpb_halves_at_scale(builder, &word, scale);
-	}
-	return gpb_wide_compare(builder, op, &wide[0], &wide[1]);
-}
-
-/* A comparison of two values */
-static int
-compared(GpbProgramBuilder *builder, int op, const GpbDecimal *value)
-{
-	GpbDecimal	words[2];
-
-	if (value[0].lower != 0 || value[1].lower != 0)
-		return wide_compared(builder, op, value);
-	comparable(builder, value, words);
-	return at_common_scale(builder, op, words).slot;
-}
-
-int
-gpb_decimal_distinct(GpbProgramBuilder *builder, const GpbDecimal *value)
-{
-	return compared(builder, GPB_OP_DISTINCT, value);
-}
-
-int
-gpb_decimal_equal(GpbProgramBuilder *builder, const GpbDecimal *value)
-{
-	return compared(builder, GPB_OP_EQ, value);
-}
-
 /* The slot of the digits that a value is displayed with */
 static int
-shown_slot(GpbProgramBuilder *builder, const GpbDecimal *value)
+shown_slot(GpbProgramBuilder *builder, const GpbTyped *value)
 {
-	return value->varies ? value->shown : WORD(value->scale);
+	return value->shown != 0 ? value->shown : WORD(value->type.scale);
 }
 
 /* What two values vary in makes their sum or product vary; op is of the numbers of digits. */
-static GpbDecimal
-with_shown(GpbProgramBuilder *builder, int op, const GpbDecimal *value, GpbDecimal result)
+static GpbTyped
+with_shown(GpbProgramBuilder *builder, int op, const GpbTyped *value, GpbTyped result)
 {
-	result.varies = value[0].varies || value[1].varies;
-	if (result.varies && result.slot != GPB_REFUSED)
+	if ((value[0].shown != 0 || value[1].shown != 0) && result.slot != GPB_REFUSED)
 	{
 		result.shown = STEP2(op, shown_slot(builder, &value[0]), shown_slot(builder, &value[1]));
 		if (result.shown == GPB_REFUSED)
@@ -333,24 +163,26 @@ with_shown(GpbProgramBuilder *builder, int op, const GpbDecimal *value, GpbDecim
 	return result;
 }
 
-static GpbDecimal
-product(GpbProgramBuilder *builder, const GpbDecimal *value)
+static GpbTyped
+product(GpbProgramBuilder *builder, const GpbTyped *value)
 {
-	int			scale = value[0].scale + value[1].scale;
+	int			scale = value[0].type.scale + value[1].type.scale;
 
 	if (scale > GPB_MOST_SCALE)
-		return decimal(gpb_refuse(builder, "a product of numeric with many digits"), 0);
+		return gpb_no_value(builder, "a product of numeric with many digits");
 	return with_shown(builder, GPB_OP_ADD, value,
 					  decimal(STEP2(GPB_OP_MULTIPLY, value[0].slot, value[1].slot), scale));
 }
 
-static GpbDecimal
-quotient(GpbProgramBuilder *builder, const GpbDecimal *value, const Const *divisor)
+static GpbTyped
+quotient(GpbProgramBuilder *builder, const GpbTyped *value, const Const *divisor)
 {
-	GpbDecimal	result = *value;
+	GpbTyped	result = *value;
 
-	if (!constant_word(divisor, &result.divisor, &result.divisor_scale) || result.divisor <= 0)
-		return decimal(gpb_refuse(builder, "a quotient of numeric by no positive constant"), 0);
+	if (!IsA(divisor, Const) || divisor->constisnull || divisor->consttype != NUMERICOID ||
+		!number_word(divisor->constvalue, &result.divisor, &result.divisor_scale) ||
+		result.divisor <= 0)
+		return gpb_no_value(builder, "a quotient of numeric by no positive constant");
 	return result;
 }
 
@@ -358,14 +190,10 @@ quotient(GpbProgramBuilder *builder, const GpbDecimal *value, const Const *divis
 static bool
 keep_below(GpbProgramBuilder *builder, int slot, int128 limit)
 {
-	int			step;
-
 	if (limit > PG_INT64_MAX)
 		return true;
-	step = STEP2(GPB_OP_MULTIPLY, slot, WORD((int64) (PG_INT64_MAX / limit) + 2));
-	if (step >= GPB_FIRST_TEMPORARY)
-		builder->kept[step - GPB_FIRST_TEMPORARY] = true;
-	return step != GPB_REFUSED;
+	slot = STEP2(GPB_OP_MULTIPLY, slot, WORD((int64) (PG_INT64_MAX / limit) + 2));
+	return gpb_slot_kept(builder, slot) != GPB_REFUSED;
 }
 
 /*
@@ -378,24 +206,24 @@ keep_below(GpbProgramBuilder *builder, int slot, int128 limit)
  * d.  Nor is it more if an operand has so many digits behind the point that core keeps r.
  */
 static bool
-keep_quotient_exact(GpbProgramBuilder *builder, const GpbDecimal *value, int64 d)
+keep_quotient_exact(GpbProgramBuilder *builder, const GpbTyped *value, int64 d)
 {
 	int			r = 0;
 	int			q;
 	int128		limit;
 
-	while (r < GPB_MOST_SCALE && power_of_ten(r) < d)
+	while (r < GPB_MOST_SCALE && gpb_power_of_ten(r) < d)
 		r++;
-	if (r <= Max(value->scale, value->divisor_scale))
+	if (r <= Max(value->type.scale, value->divisor_scale))
 		return true;
 	if (r > 16)
 		return gpb_cannot(builder, "a quotient of numeric with many digits");
 	q = (16 - r) / 4;
-	limit = (int128) power_of_ten(4 * (q + 1)) * value->divisor;
-	if (value->scale >= value->divisor_scale)
-		limit *= power_of_ten(value->scale - value->divisor_scale);
+	limit = (int128) gpb_power_of_ten(4 * (q + 1)) * value->divisor;
+	if (value->type.scale >= value->divisor_scale)
+		limit *= gpb_power_of_ten(value->type.scale - value->divisor_scale);
 	else
-		limit /= power_of_ten(value->divisor_scale - value->scale);
+		limit /= gpb_power_of_ten(value->divisor_scale - value->type.scale);
 	return keep_below(builder, value->slot, limit);
 }
 
@@ -404,25 +232,25 @@ keep_quotient_exact(GpbProgramBuilder *builder, const GpbDecimal *value, int64 d
  * fraction's whole part is exact.
  */
 static bool
-fraction(GpbProgramBuilder *builder, const GpbDecimal *value, int *n, int64 *d)
+fraction(GpbProgramBuilder *builder, const GpbTyped *value, int *n, int64 *d)
 {
-	int128		below = power_of_ten(value->scale);
+	int128		below = gpb_power_of_ten(value->type.scale);
 	int			excess = 0;
 
 	*n = value->slot;
 	if (value->divisor != 0)
 	{
-		excess = value->divisor_scale - value->scale;
-		below = excess >= 0 ? 1 : power_of_ten(-excess);
+		excess = value->divisor_scale - value->type.scale;
+		below = excess >= 0 ? 1 : gpb_power_of_ten(-excess);
 		below *= value->divisor;
 	}
-	if (below > power_of_ten(GPB_MOST_SCALE))
+	if (below > gpb_power_of_ten(GPB_MOST_SCALE))
 		return gpb_cannot(builder, "a quotient of numeric with many digits");
 	*d = (int64) below;
 	if (value->divisor == 0)
 		return true;
 	if (excess > 0)
-		*n = STEP2(GPB_OP_MULTIPLY, *n, WORD(power_of_ten(excess)));
+		*n = STEP2(GPB_OP_MULTIPLY, *n, WORD(gpb_power_of_ten(excess)));
 	return keep_quotient_exact(builder, value, *d);
 }
 
@@ -433,14 +261,14 @@ floor_slot(GpbProgramBuilder *builder, int n, int64 d)
 }
 
 /* The whole number at or below, or at or above, or toward zero */
-static GpbDecimal
-whole(GpbProgramBuilder *builder, GpbCall call, const GpbDecimal *value)
+static GpbTyped
+whole(GpbProgramBuilder *builder, GpbCall call, const GpbTyped *value)
 {
 	int			n;
 	int64		d = 1;
 
 	if (!fraction(builder, value, &n, &d))
-		return refused;
+		return GPB_NO_VALUE;
 	switch (call)
 	{
 		case GPB_DECIMAL_FLOOR:
@@ -461,31 +289,31 @@ rounded(GpbProgramBuilder *builder, int slot, int64 d)
 
 	if (d == 1)
 		return slot;
-	slot = gpb_slot_step(builder, GPB_OP_SELECT, STEP2(GPB_OP_LT, slot, WORD(0)),
-						 STEP2(GPB_OP_SUBTRACT, slot, half), STEP2(GPB_OP_ADD, slot, half));
+	slot = STEP3(GPB_OP_SELECT, STEP2(GPB_OP_LT, slot, WORD(0)),
+				 STEP2(GPB_OP_SUBTRACT, slot, half), STEP2(GPB_OP_ADD, slot, half));
 	return STEP2(GPB_OP_DIVIDE, slot, WORD(d));
 }
 
 /* round() or trunc() to a number of digits behind the point */
-static GpbDecimal
-to_digits(GpbProgramBuilder *builder, GpbCall call, const GpbDecimal *value,
+static GpbTyped
+to_digits(GpbProgramBuilder *builder, GpbCall call, const GpbTyped *value,
 		  const Const *digits)
 {
 	int			n;
 	int64		d;
 
 	if (!IsA(digits, Const) || digits->constisnull)
-		return decimal(gpb_refuse(builder, "round() or trunc() to no constant"), 0);
+		return gpb_no_value(builder, "round() or trunc() to no constant");
 	n = DatumGetInt32(digits->constvalue);
 	if (value->divisor != 0 && call == GPB_DECIMAL_TRUNC && n == 0)
 		return whole(builder, call, value);
 	if (!gpb_decimal_is_whole(builder, value))
-		return refused;
+		return GPB_NO_VALUE;
 	if (n < 0 || n > GPB_MOST_SCALE)
-		return decimal(gpb_refuse(builder, "round() or trunc() to so many digits"), 0);
-	if (n >= value->scale)
+		return gpb_no_value(builder, "round() or trunc() to so many digits");
+	if (n >= value->type.scale)
 		return decimal(at_scale(builder, value, n), n);
-	d = power_of_ten(value->scale - n);
+	d = gpb_power_of_ten(value->type.scale - n);
 	return decimal(call == GPB_DECIMAL_ROUND ? rounded(builder, value->slot, d) :
 				   STEP2(GPB_OP_DIVIDE, value->slot, WORD(d)), n);
 }
@@ -524,7 +352,7 @@ reciprocal(int64 n, int64 *multiple, int *scale)
  * seen to by a step that faults for others.
  */
 bool
-gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbDecimal *value, int *slot, int *scale,
+gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbTyped *value, int *slot, int *scale,
 					 int *magnitude)
 {
 	int64		multiple;
@@ -532,11 +360,11 @@ gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbDecimal *value, int *s
 
 	if (value->divisor > PG_INT32_MAX || !reciprocal(value->divisor, &multiple, scale))
 		return gpb_cannot(builder, "a quotient of numeric, whose scale depends on the values");
-	*scale += value->scale - value->divisor_scale;
+	*scale += value->type.scale - value->divisor_scale;
 	excess = Max(-*scale, 0);
 	*scale += excess;
 	if (*scale > 16 || excess > 9 ||
-		gpb_int64_multiply(multiple, power_of_ten(excess), &multiple))
+		gpb_int64_multiply(multiple, gpb_power_of_ten(excess), &multiple))
 		return gpb_cannot(builder, "a quotient of numeric with many digits");
 	*slot = multiple == 1 ? value->slot : STEP2(GPB_OP_MULTIPLY, value->slot, WORD(multiple));
 	*magnitude = STEP1(GPB_OP_ABS, value->slot);
@@ -544,137 +372,78 @@ gpb_decimal_quotient(GpbProgramBuilder *builder, const GpbDecimal *value, int *s
 	 * A quotient of 0 has as many digits as one of 1, of which those of smaller numbers have
 	 * more.
 	 */
-	if (value->scale > 0)
-		*magnitude = gpb_slot_step(builder, GPB_OP_SELECT,
-								   STEP2(GPB_OP_EQ, *magnitude, WORD(0)),
-								   WORD(power_of_ten(value->scale)), *magnitude);
+	if (value->type.scale > 0)
+		*magnitude = STEP3(GPB_OP_SELECT, STEP2(GPB_OP_EQ, *magnitude, WORD(0)),
+						   WORD(gpb_power_of_ten(value->type.scale)), *magnitude);
 	return *slot != GPB_REFUSED && *magnitude != GPB_REFUSED &&
-		keep_quotient_exact(builder, value, power_of_ten(*scale));
+		keep_quotient_exact(builder, value, gpb_power_of_ten(*scale));
 }
 
 /* ---- arrays ---- */
 
-static int64 *column_elements(ArrayType *array, int scale, int *n, bool *has_null);
-
+/*
+ * The words of a column keep their scale: of the elements those are left out that none of them is
+ * equal to, but one word at least is returned.
+ */
 int64 *
-gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array, GpbDecimal *value, int *n,
+gpb_decimal_elements(GpbProgramBuilder *builder, ArrayType *array, GpbTyped *value, int *n,
 					 bool *has_null)
 {
+	bool		is_column = value->type.class == GPB_WORDS_NUMERIC;
+	int			most = value->type.scale;
+	bool		fits = true;
 	Datum	   *element;
 	bool	   *nulls;
-	int64	   *word;
-	int		   *scale;
-	int			total;
-	int			most = value->scale;
-	bool		fits;
+	int			total = gpb_array_elements(array, &element, &nulls);
+	int64	   *word = palloc(sizeof(int64) * (total + 1));
+	int		   *scale = palloc(sizeof(int) * (total + 1));
 	int			i;
 
-	if (value->is_column)
-		return column_elements(array, value->scale, n, has_null);
-	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &element, &nulls, &total);
-	word = palloc(sizeof(int64) * (total + 1));
-	scale = palloc(sizeof(int) * (total + 1));
 	*n = 0;
 	*has_null = false;
-	for (i = 0; i < total; i++)
+	for (i = 0; fits && i < total; i++)
 	{
+		bool		found = false;
+
 		*has_null |= nulls[i];
+		scale[*n] = most;
 		if (nulls[i])
 			continue;
-		if (!number_word(DatumGetNumeric(element[i]), &word[*n], &scale[*n]))
-			break;
-		most = Max(most, scale[*n]);
-		(*n)++;
+		if (is_column)
+			word[*n] = gpb_numeric_ceiling(element[i], most, &found);
+		else
+			found = fits = number_word(element[i], &word[*n], &scale[*n]);
+		*n += found;
 	}
-	fits = i == total;
+	/* No value has the least of all words. */
+	if (is_column && *n == 0)
+	{
+		scale[0] = most;
+		word[(*n)++] = PG_INT64_MIN;
+	}
+	for (i = 0; i < *n; i++)
+		most = Max(most, scale[i]);
 	for (i = 0; fits && i < *n; i++)
-		fits = !gpb_int64_multiply(word[i], power_of_ten(most - scale[i]), &word[i]);
+		fits = !gpb_int64_multiply(word[i], gpb_power_of_ten(most - scale[i]), &word[i]);
 	if (!fits)
 	{
 		(void) gpb_refuse(builder, "an array of numerics with many digits");
 		return NULL;
 	}
-	*value = decimal(at_scale(builder, value, most), most);
-	return word;
-}
-
-/* ---- columns and constants ---- */
-
-/*
- * The constant becomes the least word that is not below it, so it may have digits that no word has,
- * or be beyond all of them, or no number.
- */
-bool
-gpb_decimal_compare_constant(GpbProgramBuilder *builder, const GpbFunction *function,
-							 bool distinct, const GpbDecimal *value, const Const *constant,
-							 bool constant_is_left, int *slot)
-{
-	int			op = distinct ? GPB_OP_DISTINCT : function->op;
-	GpbWideValue wide = {value->slot, value->lower, value->scale};
-	bool		equal;
-	int64		word;
-
-	if (function->call != GPB_DECIMAL_COMPARE || value->varies || value->divisor != 0 ||
-		(value->lower == 0 && (!value->is_column || distinct)))
-		return false;
-	if (constant_is_left)
-	{
-		op = op == GPB_OP_LT ? GPB_OP_GT : op == GPB_OP_LE ? GPB_OP_GE :
-			op == GPB_OP_GT ? GPB_OP_LT : op == GPB_OP_GE ? GPB_OP_LE : op;
-	}
-	if (value->lower != 0)
-	{
-		*slot = gpb_wide_compare_constant(builder, op, &wide, constant);
-		return true;
-	}
-	word = gpb_numeric_ceiling(constant->constvalue, value->scale, &equal);
-	if (!equal)
-	{
-		/* Between two words; no value has the least of all. */
-		op = op == GPB_OP_LE ? GPB_OP_LT : op == GPB_OP_GT ? GPB_OP_GE : op;
-		if (op == GPB_OP_EQ || op == GPB_OP_NE)
-			word = PG_INT64_MIN;
-	}
-	*slot = STEP2(op, value->slot, WORD(word));
-	return true;
-}
-
-/* The words of a column that are equal to elements of an array; there is one at least. */
-static int64 *
-column_elements(ArrayType *array, int scale, int *n, bool *has_null)
-{
-	Datum	   *element;
-	bool	   *nulls;
-	int			total;
-	int64	   *word;
-	int			i;
-
-	deconstruct_array(array, NUMERICOID, -1, false, TYPALIGN_INT, &element, &nulls, &total);
-	word = palloc(sizeof(int64) * (total + 1));
-	*n = 0;
-	*has_null = false;
-	for (i = 0; i < total; i++)
-	{
-		bool		equal = false;
-
-		*has_null |= nulls[i];
-		if (!nulls[i])
-			word[*n] = gpb_numeric_ceiling(element[i], scale, &equal);
-		*n += equal;
-	}
-	/* No value has the least of all words. */
-	if (*n == 0)
-		word[(*n)++] = PG_INT64_MIN;
+	value->slot = at_scale(builder, value, most);
+	value->type.scale = (uint8) most;
+	*n = gpb_sort_words(word, *n);
 	return word;
 }
 
 /* ---- choices ---- */
 
 bool
-gpb_decimal_align(GpbProgramBuilder *builder, GpbDecimal *value, int n, GpbDecimal *choice)
+gpb_decimal_align(GpbProgramBuilder *builder, GpbTyped *value, int n, GpbTyped *choice)
 {
 	int			least = GPB_MOST_SCALE;
 	bool		computed = false;
+	bool		varies = false;
 	int			i;
 
 	*choice = decimal(0, 0);
@@ -686,40 +455,40 @@ gpb_decimal_align(GpbProgramBuilder *builder, GpbDecimal *value, int n, GpbDecim
 			return gpb_decimal_is_whole(builder, &value[i]);
 		if (value[i].is_null)
 			continue;
-		computed |= !value[i].is_column && !value[i].is_constant;
-		choice->varies |= value[i].varies;
-		choice->scale = Max(choice->scale, value[i].scale);
-		least = Min(least, value[i].scale);
+		computed |= value[i].type.class != GPB_WORDS_NUMERIC && !value[i].is_constant;
+		varies |= value[i].shown != 0;
+		choice->type.scale = Max(choice->type.scale, value[i].type.scale);
+		least = Min(least, value[i].type.scale);
 	}
-	choice->varies |= least < choice->scale;
+	varies |= least < choice->type.scale;
 	for (i = 0; i < n; i++)
 	{
-		int			shown = choice->varies ? shown_slot(builder, &value[i]) : 0;
+		int			shown = varies ? shown_slot(builder, &value[i]) : 0;
 
 		if (shown == GPB_REFUSED)
 			return false;
 		if (!value[i].is_null)
 		{
 			/* Words of a lower scale are multiplied, where NaN faults. */
-			if (computed || choice->varies)
-				value[i] = number(builder, &value[i]);
-			choice->is_column |= value[i].is_column;
-			value[i].slot = at_scale(builder, &value[i], choice->scale);
+			if (computed || varies)
+				value[i] = gpb_decimal_number(builder, &value[i]);
+			if (value[i].type.class == GPB_WORDS_NUMERIC)
+				choice->type.class = GPB_WORDS_NUMERIC;
+			value[i].slot = at_scale(builder, &value[i], choice->type.scale);
 		}
 		value[i].shown = shown;
 		if (value[i].slot == GPB_REFUSED)
 			return false;
 	}
+	choice->shown = value[n - 1].shown;
 	return true;
 }
 
 int
-gpb_decimal_shown(GpbProgramBuilder *builder, const GpbDecimal *value)
+gpb_decimal_shown(GpbProgramBuilder *builder, const GpbTyped *value)
 {
-	Expr	   *null = (Expr *) makeNullConst(INT8OID, -1, InvalidOid);
-
-	return gpb_slot_step(builder, GPB_OP_SELECT, STEP1(GPB_OP_IS_NULL, value->slot),
-						 gpb_slot_constant(builder, null, INT8OID), value->shown);
+	return STEP3(GPB_OP_SELECT, STEP1(GPB_OP_IS_NULL, value->slot), gpb_slot_null(builder),
+				 value->shown);
 }
 
 /* ---- other types ---- */
@@ -728,27 +497,24 @@ gpb_decimal_shown(GpbProgramBuilder *builder, const GpbDecimal *value)
  * A field.  date_part() divides the epoch's microseconds as float8, and adds up seconds as such,
  * which is not said here.
  */
-static GpbDecimal
+static GpbTyped
 field(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *args)
 {
 	Const	   *name = linitial(args);
 	int			scale;
 
 	if (!IsA(name, Const) || name->constisnull)
-		return decimal(gpb_refuse(builder, "a field of extract() that is not constant"), 0);
+		return gpb_no_value(builder, "a field of extract() that is not constant");
 	slot = gpb_field_slot(builder, gpb_date_field(DatumGetTextPP(name->constvalue)),
 						  getBaseType(exprType(lsecond(args))), slot, &scale);
 	if (function->op == 0 || slot == GPB_REFUSED)
 		return decimal(slot, scale);
 	if (gpb_date_field(DatumGetTextPP(name->constvalue)) == DTK_EPOCH)
-		return decimal(STEP2(GPB_OP_FLOAT_DIVIDE, STEP1(function->op, slot),
-							 gpb_slot_constant(builder, (Expr *)
-											   makeConst(FLOAT8OID, -1, InvalidOid, 8,
-														 Float8GetDatum(USECS_PER_SEC), false,
-														 FLOAT8PASSBYVAL), FLOAT8OID)), 0);
+		return gpb_word(STEP2(GPB_OP_FLOAT_DIVIDE, STEP1(function->op, slot),
+							  gpb_slot_float(builder, USECS_PER_SEC)));
 	if (scale != 0)
-		return decimal(gpb_refuse(builder, "a field of date_part() with a fraction"), 0);
-	return decimal(STEP1(function->op, slot), 0);
+		return gpb_no_value(builder, "a field of date_part() with a fraction");
+	return gpb_word(STEP1(function->op, slot));
 }
 
 /*
@@ -756,12 +522,12 @@ field(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *a
  * of one division of two integers that are float8 both.
  */
 static int
-float_slot(GpbProgramBuilder *builder, const GpbDecimal *value)
+float_slot(GpbProgramBuilder *builder, const GpbTyped *value)
 {
 	int			slot = STEP1(GPB_OP_INT_TO_FLOAT, value->slot);
-	int			power = WORD(power_of_ten(value->scale));
+	int			power = WORD(gpb_power_of_ten(value->type.scale));
 
-	if (value->scale == 0)
+	if (value->type.scale == 0)
 		return slot;
 	if (!keep_below(builder, value->slot, (int128) 1 << 53))
 		return GPB_REFUSED;
@@ -770,18 +536,22 @@ float_slot(GpbProgramBuilder *builder, const GpbDecimal *value)
 
 static int
 integer_slot(GpbProgramBuilder *builder, const GpbFunction *function,
-			 const GpbDecimal *value)
+			 const GpbTyped *value)
 {
-	int			slot = rounded(builder, value->slot, power_of_ten(value->scale));
+	int			slot = rounded(builder, value->slot, gpb_power_of_ten(value->type.scale));
 
 	return function->op == 0 ? slot : STEP1(function->op, slot);
 }
 
 /* ---- all functions ---- */
 
-/* May an argument of the function vary in the digits that it is displayed with? */
-static bool
-takes_varying(const GpbFunction *function)
+/* What else than words of one scale the arguments of a function may be, as bits */
+#define GPB_TAKES_VARYING	0x01	/* the digits that are displayed depend on the row */
+#define GPB_TAKES_QUOTIENT	0x02
+#define GPB_TAKES_WIDE		0x04	/* some have 16 bytes, and all have one scale */
+
+static int
+taken(const GpbFunction *function)
 {
 	switch (function->call)
 	{
@@ -789,73 +559,35 @@ takes_varying(const GpbFunction *function)
 		case GPB_DECIMAL_PRODUCT:
 		case GPB_DECIMAL_SIGN:
 		case GPB_DECIMAL_SAME:
+			return GPB_TAKES_VARYING | GPB_TAKES_WIDE;
 		case GPB_DECIMAL_FLOOR:
 		case GPB_DECIMAL_CEILING:
-		case GPB_DECIMAL_COMPARE:
+			return GPB_TAKES_VARYING | GPB_TAKES_QUOTIENT;
+		case GPB_DECIMAL_TRUNC:
+			return GPB_TAKES_QUOTIENT;
 		case GPB_DECIMAL_TO_INTEGER:
 		case GPB_DECIMAL_TO_FLOAT:
-			return true;
+			return GPB_TAKES_VARYING;
 		default:
-			return false;
+			return 0;
 	}
 }
 
-/* May arguments of the function have 16 bytes, all of one scale? */
+/* Is the argument such as the function takes, where one is "wide" or none is?  Else refuse it. */
 static bool
-takes_wide(const GpbFunction *function)
+argument_fits(GpbProgramBuilder *builder, int takes, bool wide, const GpbTyped *value)
 {
-	switch (function->call)
-	{
-		case GPB_DECIMAL_SUM:
-		case GPB_DECIMAL_PRODUCT:
-		case GPB_DECIMAL_SIGN:
-		case GPB_DECIMAL_SAME:
-		case GPB_DECIMAL_COMPARE:
-			return true;
-		default:
-			return false;
-	}
-}
-
-static bool
-any_wide(const GpbDecimal *value, int n)
-{
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		if (value[i].lower != 0)
-			return true;
-	}
-	return false;
-}
-
-/* Are the arguments such as the function takes?  If not, refuse it. */
-static bool
-arguments_fit(GpbProgramBuilder *builder, const GpbFunction *function,
-			  const GpbDecimal *value, int n)
-{
-	bool		takes_quotient = function->call == GPB_DECIMAL_FLOOR ||
-		function->call == GPB_DECIMAL_CEILING || function->call == GPB_DECIMAL_TRUNC;
-	bool		wide = any_wide(value, n) && takes_wide(function);
-	int			i;
-
-	for (i = 0; i < n; i++)
-	{
-		if (!gpb_decimal_takes_value(function, i) ||
-			(!wide && value[i].divisor != 0 && takes_quotient) ||
-			(!wide && value[i].varies && value[i].divisor == 0 && takes_varying(function)))
-			continue;
-		if (wide ? !gpb_decimal_has_scale(builder, &value[i]) :
-			!gpb_decimal_is_whole(builder, &value[i]))
-			return false;
-	}
-	return true;
+	if (wide)
+		return gpb_decimal_has_scale(builder, value);
+	if (value->divisor != 0 ? (takes & GPB_TAKES_QUOTIENT) != 0 :
+		value->shown != 0 && (takes & GPB_TAKES_VARYING) != 0)
+		return true;
+	return gpb_decimal_is_whole(builder, value);
 }
 
 /* A call of a function that gives a numeric, of which an argument has 16 bytes */
-static GpbDecimal
-wide_call(GpbProgramBuilder *builder, const GpbFunction *function, const GpbDecimal *value)
+static GpbTyped
+wide_call(GpbProgramBuilder *builder, const GpbFunction *function, const GpbTyped *value)
 {
 	switch (function->call)
 	{
@@ -868,44 +600,47 @@ wide_call(GpbProgramBuilder *builder, const GpbFunction *function, const GpbDeci
 	}
 }
 
-GpbDecimal
+GpbTyped
 gpb_decimal_call(GpbProgramBuilder *builder, const GpbFunction *function,
-				 const GpbDecimal *arguments, List *args)
+				 const GpbTyped *arguments, List *args)
 {
-	GpbDecimal	value[3] = {{0}};
-	GpbDecimal	result;
+	int			takes = taken(function);
+	bool		wide = (takes & GPB_TAKES_WIDE) != 0 &&
+		(arguments[0].lower != 0 || arguments[1].lower != 0);
+	GpbTyped	value[3] = {{0}};
+	GpbTyped	result;
 	int			i;
 
-	if (!arguments_fit(builder, function, arguments, list_length(args)))
-		return refused;
-	if (function->call == GPB_DECIMAL_SAME)
-		return arguments[0];
-	if (function->call == GPB_DECIMAL_COMPARE)
-		return decimal(compared(builder, function->op, arguments), 0);
 	for (i = 0; i < list_length(args); i++)
 	{
-		value[i] = number(builder, &arguments[i]);
-		if (value[i].slot == GPB_REFUSED)
-			return refused;
+		if (!argument_fits(builder, takes, wide, &arguments[i]))
+			return GPB_NO_VALUE;
 	}
-	if (any_wide(value, list_length(args)))
+	if (function->call == GPB_DECIMAL_SAME)
+		return arguments[0];
+	for (i = 0; i < list_length(args); i++)
+	{
+		value[i] = gpb_decimal_number(builder, &arguments[i]);
+		if (value[i].slot == GPB_REFUSED)
+			return GPB_NO_VALUE;
+	}
+	if (wide)
 		return wide_call(builder, function, value);
 	switch (function->call)
 	{
 		case GPB_DECIMAL_FIELD:
 			return field(builder, function, value[1].slot, args);
 		case GPB_DECIMAL_OF_INTEGER:
-			return value[0];
+			return decimal(value[0].slot, 0);
 		case GPB_DECIMAL_SUM:
 			return with_shown(builder, GPB_OP_GREATEST, value,
-							  at_common_scale(builder, function->op, value));
+							  gpb_decimal_operated(builder, function->op, value));
 		case GPB_DECIMAL_PRODUCT:
 			return product(builder, value);
 		case GPB_DECIMAL_QUOTIENT:
 			return quotient(builder, value, lsecond(args));
 		case GPB_DECIMAL_SIGN:
-			result = decimal(STEP1(function->op, value[0].slot), value[0].scale);
-			result.varies = value[0].varies;
+			result = decimal(STEP1(function->op, value[0].slot), value[0].type.scale);
 			result.shown = value[0].shown;
 			return result;
 		case GPB_DECIMAL_FLOOR:
@@ -915,10 +650,10 @@ gpb_decimal_call(GpbProgramBuilder *builder, const GpbFunction *function,
 		case GPB_DECIMAL_ROUND:
 			return to_digits(builder, function->call, value, lsecond(args));
 		case GPB_DECIMAL_TO_INTEGER:
-			return decimal(integer_slot(builder, function, value), 0);
+			return gpb_word(integer_slot(builder, function, value));
 		case GPB_DECIMAL_TO_FLOAT:
-			return decimal(float_slot(builder, value), 0);
+			return gpb_word(float_slot(builder, value));
 		default:
-			return refused;
+			return GPB_NO_VALUE;
 	}
 }

@@ -14,10 +14,6 @@
 #include "exec/compile/program_field.h"
 #include "program/program_steps.h"
 
-/* Shorter names for what is used all the time */
-#define STEP2(op, a, b)		gpb_slot_step(builder, op, a, b, 0)
-#define WORD(word)			gpb_slot_word(builder, word)
-
 /* Days from 1970 to 2000 */
 #define GPB_EPOCH_DAYS		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
 
@@ -58,7 +54,7 @@ year_slot(GpbProgramBuilder *builder, int month)
 static int
 days_since(GpbProgramBuilder *builder, int day, int month)
 {
-	return STEP2(GPB_OP_SUBTRACT, day, gpb_slot_step(builder, GPB_OP_MONTH_TO_DATE, month, 0, 0));
+	return STEP2(GPB_OP_SUBTRACT, day, STEP1(GPB_OP_MONTH_TO_DATE, month));
 }
 
 /* The January of a month's year */
@@ -71,7 +67,7 @@ january(GpbProgramBuilder *builder, int month)
 static int
 month_slot(GpbProgramBuilder *builder, int day)
 {
-	return gpb_slot_step(builder, GPB_OP_DATE_TO_MONTH, day, 0, 0);
+	return STEP1(GPB_OP_DATE_TO_MONTH, day);
 }
 
 /* The Thursday of a day's week, which is in the week's year; 2000-01-06 was one. */
@@ -158,9 +154,9 @@ gpb_field_slot(GpbProgramBuilder *builder, int field, Oid type, int slot, int *s
 
 	*scale = 0;
 	if (type == TIMESTAMPTZOID && field != DTK_EPOCH)
-		slot = gpb_slot_local(builder, slot, NULL);
+		slot = gpb_local_slot(builder, slot, NULL);
 	if (type != DATEOID)
-		day = gpb_slot_step(builder, GPB_OP_TIMESTAMP_TO_DATE, slot, 0, 0);
+		day = STEP1(GPB_OP_TIMESTAMP_TO_DATE, slot);
 	/* faults if the day is infinite */
 	day = STEP2(GPB_OP_DATE_SUBTRACT, day, WORD(0));
 	if (type == DATEOID || (field != DTK_EPOCH && !is_time_field(field)))

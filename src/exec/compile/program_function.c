@@ -18,20 +18,10 @@
 #include "exec/functions/date_units.h"
 #include "program/program_steps.h"
 
-const GpbFunction *
-gpb_function_find(Oid function)
-{
-	const GpbFunction *found = gpb_core_function(function);
-
-	if (found == NULL || found->call == GPB_CALL_NONE || found->call >= GPB_DECIMAL_FIELD)
-		return NULL;
-	return found;
-}
-
 bool
 gpb_function_can_fault(Oid function)
 {
-	const GpbFunction *known = gpb_function_find(function);
+	const GpbFunction *known = gpb_core_function(function);
 
 	if (known == NULL)
 		return true;
@@ -50,12 +40,16 @@ gpb_function_can_fault(Oid function)
 }
 
 bool
-gpb_function_takes_word(const GpbFunction *function, int argument)
+gpb_function_takes_value(const GpbFunction *function, int argument)
 {
 	switch (function->call)
 	{
 		case GPB_CALL_SHIFT:
+		case GPB_DECIMAL_QUOTIENT:
+		case GPB_DECIMAL_TRUNC:
+		case GPB_DECIMAL_ROUND:
 			return argument == 0;
+		case GPB_DECIMAL_FIELD:
 		case GPB_CALL_TRUNC:
 		case GPB_CALL_BIN:
 		case GPB_CALL_AT_ZONE:
@@ -66,51 +60,38 @@ gpb_function_takes_word(const GpbFunction *function, int argument)
 	}
 }
 
-bool
-gpb_function_is_equality(const GpbFunction *function, bool negated)
-{
-	return (function->call == GPB_CALL_COMPARE || function->call == GPB_CALL_COMPARE_FLOATS) &&
-		function->op == (negated ? GPB_OP_NE : GPB_OP_EQ);
-}
+/* ---- local time ---- */
 
-/* ---- comparisons ---- */
-
-/* A date or timestamp of local time as a timestamptz */
+/* A step that looks up a zone's offset */
 static int
-moment_of(GpbProgramBuilder *builder, Oid type, int slot)
+zone_step(GpbProgramBuilder *builder, int op, int slot, Const *zone)
 {
-	if (type == DATEOID)
-		slot = gpb_slot_step(builder, GPB_OP_DATE_TO_TIMESTAMP, slot, 0, 0);
-	return gpb_slot_of_local(builder, slot, NULL);
-}
+	int			unused;
 
-/* A comparison by an operator, which may be another than the function's */
-static int
-comparison(GpbProgramBuilder *builder, const GpbFunction *function, int op, const int *slot)
-{
-	int			operand[2] = {slot[0], slot[1]};
-	int			i;
-
-	for (i = 0; i < 2; i++)
-	{
-		if (function->call == GPB_CALL_COMPARE_FLOATS)
-			operand[i] = gpb_slot_step(builder, GPB_OP_FLOAT_ORDER, slot[i], 0, 0);
-		else if ((function->call == GPB_CALL_COMPARE_DATE && i == 0) ||
-				 (function->call == GPB_CALL_COMPARE_WITH_DATE && i == 1))
-			operand[i] = gpb_slot_step(builder, GPB_OP_DATE_TO_TIMESTAMP, slot[i], 0, 0);
-		else if ((function->call == GPB_CALL_COMPARE_LOCAL && i == 0) ||
-				 (function->call == GPB_CALL_COMPARE_WITH_LOCAL && i == 1))
-			operand[i] = moment_of(builder, function->then, slot[i]);
-	}
-	return gpb_slot_step(builder, op, operand[0], operand[1], 0);
+	if (zone == NULL)
+		zone = makeNullConst(TEXTOID, -1, InvalidOid);
+	return gpb_slot_with_table(builder, op, slot, (Expr *) zone,
+							   gpb_class_type(GPB_TABLE_ZONE, 0), &unused);
 }
 
 int
-gpb_function_distinct(GpbProgramBuilder *builder, const GpbFunction *function, const int *slot)
+gpb_local_slot(GpbProgramBuilder *builder, int slot, Const *zone)
 {
-	if (function->op != GPB_OP_EQ || function->call > GPB_CALL_COMPARE_WITH_DATE)
-		return gpb_refuse(builder, "IS DISTINCT FROM of these types");
-	return comparison(builder, function, GPB_OP_DISTINCT, slot);
+	return zone_step(builder, GPB_OP_TO_LOCAL, slot, zone);
+}
+
+int
+gpb_of_local_slot(GpbProgramBuilder *builder, int slot, Const *zone)
+{
+	return zone_step(builder, GPB_OP_OF_LOCAL, slot, zone);
+}
+
+int
+gpb_moment_slot(GpbProgramBuilder *builder, Oid type, int slot)
+{
+	if (type == DATEOID)
+		slot = STEP1(GPB_OP_DATE_TO_TIMESTAMP, slot);
+	return gpb_of_local_slot(builder, slot, NULL);
 }
 
 /* ---- intervals ---- */
@@ -134,10 +115,9 @@ in_local_time(GpbProgramBuilder *builder, int op, int slot, int64 number, bool h
 	if (number == 0)
 		return slot;
 	if (!has_zone)
-		return gpb_slot_step(builder, op, slot, gpb_slot_word(builder, number), 0);
-	slot = gpb_slot_step(builder, op, gpb_slot_local(builder, slot, NULL),
-						 gpb_slot_word(builder, number), 0);
-	return gpb_slot_of_local(builder, slot, NULL);
+		return STEP2(op, slot, WORD(number));
+	slot = STEP2(op, gpb_local_slot(builder, slot, NULL), WORD(number));
+	return gpb_of_local_slot(builder, slot, NULL);
 }
 
 /*
@@ -161,7 +141,7 @@ shift(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *a
 	if (interval->time == PG_INT64_MIN || !gpb_interval_length(&days, &length))
 		return gpb_refuse(builder, "an interval that is too long");
 	if (function->then == DATEOID)
-		slot = gpb_slot_step(builder, GPB_OP_DATE_TO_TIMESTAMP, slot, 0, 0);
+		slot = STEP1(GPB_OP_DATE_TO_TIMESTAMP, slot);
 	slot = in_local_time(builder, GPB_OP_ADD_MONTHS, slot, sign * interval->month, has_zone);
 	days.time = interval->time;
 	if (!has_zone && (length < 0) == (days.time < 0) && gpb_interval_length(&days, &length))
@@ -177,11 +157,8 @@ static int
 truncate_to(GpbProgramBuilder *builder, const GpbTruncUnit *unit, int slot)
 {
 	if (unit->months > 0)
-		return gpb_slot_step(builder, GPB_OP_TRUNCATE_MONTHS, slot,
-							 gpb_slot_word(builder, unit->months), 0);
-	return gpb_slot_step(builder, GPB_OP_TRUNCATE, slot,
-						 gpb_slot_word(builder, unit->length),
-						 gpb_slot_word(builder, unit->origin));
+		return STEP2(GPB_OP_TRUNCATE_MONTHS, slot, WORD(unit->months));
+	return STEP3(GPB_OP_TRUNCATE, slot, WORD(unit->length), WORD(unit->origin));
 }
 
 /*
@@ -191,13 +168,12 @@ truncate_to(GpbProgramBuilder *builder, const GpbTruncUnit *unit, int slot)
 static int
 truncate_local(GpbProgramBuilder *builder, const GpbTruncUnit *unit, int slot, Const *zone)
 {
-	int			local = gpb_slot_local(builder, slot, zone);
+	int			local = gpb_local_slot(builder, slot, zone);
 	int			truncated = truncate_to(builder, unit, local);
 
 	if (unit->months > 0 || unit->length >= USECS_PER_DAY)
-		return gpb_slot_of_local(builder, truncated, zone);
-	return gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, truncated,
-						 gpb_slot_step(builder, GPB_OP_SUBTRACT, slot, local, 0), 0);
+		return gpb_of_local_slot(builder, truncated, zone);
+	return STEP2(GPB_OP_TIMESTAMP_ADD, truncated, STEP2(GPB_OP_SUBTRACT, slot, local));
 }
 
 /*
@@ -241,23 +217,14 @@ bin(GpbProgramBuilder *builder, int slot, List *args)
 	if (!gpb_interval_length(DatumGetIntervalP(stride->constvalue), &length) || length <= 0 ||
 		TIMESTAMP_NOT_FINITE(origin) || !gpb_bins_begin_themselves())
 		return gpb_refuse(builder, "stride or origin of date_bin()");
-	slot = gpb_slot_step(builder, GPB_OP_TRUNCATE, slot, gpb_slot_word(builder, length),
-						 gpb_slot_word(builder, origin));
+	slot = STEP3(GPB_OP_TRUNCATE, slot, WORD(length), WORD(origin));
 	if (gpb_int64_truncate(GPB_TIMESTAMP_LEAST, length, origin, &least) ||
 		least < GPB_TIMESTAMP_LEAST)
-		slot = gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, slot, gpb_slot_word(builder, 0), 0);
+		slot = STEP2(GPB_OP_TIMESTAMP_ADD, slot, WORD(0));
 	return slot;
 }
 
 /* ---- to_timestamp() ---- */
-
-static int
-float_word(GpbProgramBuilder *builder, double value)
-{
-	return gpb_slot_constant(builder, (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
-														 Float8GetDatum(value), false,
-														 FLOAT8PASSBYVAL), FLOAT8OID);
-}
 
 /*
  * The timestamptz of seconds since 1970, by the same operations on float8 as core's.  The least
@@ -267,16 +234,12 @@ static int
 timestamp_of_epoch(GpbProgramBuilder *builder, int slot)
 {
 	double		epoch = (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (double) SECS_PER_DAY;
-	int			check;
 
-	slot = gpb_slot_step(builder, GPB_OP_FLOAT_SUBTRACT, slot, float_word(builder, epoch), 0);
-	slot = gpb_slot_step(builder, GPB_OP_FLOAT_MULTIPLY, slot,
-						 float_word(builder, (double) USECS_PER_SEC), 0);
-	slot = gpb_slot_step(builder, GPB_OP_FLOAT_TO_INT, slot, 0, 0);
-	check = gpb_slot_step(builder, GPB_OP_NEGATE, slot, 0, 0);
-	if (check >= GPB_FIRST_TEMPORARY)
-		builder->kept[check - GPB_FIRST_TEMPORARY] = true;
-	return gpb_slot_step(builder, GPB_OP_TIMESTAMP_ADD, slot, gpb_slot_word(builder, 0), 0);
+	slot = STEP2(GPB_OP_FLOAT_SUBTRACT, slot, gpb_slot_float(builder, epoch));
+	slot = STEP2(GPB_OP_FLOAT_MULTIPLY, slot, gpb_slot_float(builder, (double) USECS_PER_SEC));
+	slot = STEP1(GPB_OP_FLOAT_TO_INT, slot);
+	(void) gpb_slot_kept(builder, STEP1(GPB_OP_NEGATE, slot));
+	return STEP2(GPB_OP_TIMESTAMP_ADD, slot, WORD(0));
 }
 
 /* ---- AT TIME ZONE ---- */
@@ -288,58 +251,49 @@ in_zone(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List 
 
 	if (zone == NULL)
 		return GPB_REFUSED;
-	return function->call == GPB_CALL_AT_ZONE ? gpb_slot_local(builder, slot, zone) :
-		gpb_slot_of_local(builder, slot, zone);
+	return function->call == GPB_CALL_AT_ZONE ? gpb_local_slot(builder, slot, zone) :
+		gpb_of_local_slot(builder, slot, zone);
 }
 
 /* ---- all functions ---- */
 
 int
-gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function, const int *slot,
+gpb_function_slot(GpbProgramBuilder *builder, const GpbFunction *function, const GpbTyped *value,
 				  List *args)
 {
 	int			result;
 
 	switch ((GpbCall) function->call)
 	{
-		case GPB_CALL_COMPARE:
-		case GPB_CALL_COMPARE_FLOATS:
-		case GPB_CALL_COMPARE_DATE:
-		case GPB_CALL_COMPARE_WITH_DATE:
-		case GPB_CALL_COMPARE_LOCAL:
-		case GPB_CALL_COMPARE_WITH_LOCAL:
-			return comparison(builder, function, function->op, slot);
 		case GPB_CALL_STEP:
-			result = gpb_slot_step(builder, function->op, slot[0], slot[1], 0);
+			result = STEP2(function->op, value[0].slot, value[1].slot);
 			return function->then == 0 ? result :
-				gpb_slot_step(builder, function->then, result, 0, 0);
+				STEP1(function->then, result);
 		case GPB_CALL_SAME:
-			return slot[0];
+			return value[0].slot;
 		case GPB_CALL_NOT_ZERO:
-			return gpb_slot_step(builder, function->op, slot[0], gpb_slot_word(builder, 0), 0);
+			return STEP2(function->op, value[0].slot, WORD(0));
 		case GPB_CALL_MINUS_DAYS:
-			return gpb_slot_step(builder, function->op, slot[0],
-								 gpb_slot_step(builder, GPB_OP_NEGATE, slot[1], 0, 0), 0);
+			return STEP2(function->op, value[0].slot, STEP1(GPB_OP_NEGATE, value[1].slot));
 		case GPB_CALL_SHIFT:
-			return shift(builder, function, slot[0], args);
+			return shift(builder, function, value[0].slot, args);
 		case GPB_CALL_TO_TIMESTAMP:
-			return timestamp_of_epoch(builder, slot[0]);
+			return timestamp_of_epoch(builder, value[0].slot);
 		case GPB_CALL_TRUNC:
-			return truncation(builder, function, slot[1], args);
+			return truncation(builder, function, value[1].slot, args);
 		case GPB_CALL_BIN:
-			return bin(builder, slot[1], args);
+			return bin(builder, value[1].slot, args);
 		case GPB_CALL_LOCAL:
-			return gpb_slot_local(builder, slot[0], NULL);
+			return gpb_local_slot(builder, value[0].slot, NULL);
 		case GPB_CALL_LOCAL_DATE:
-			return gpb_slot_step(builder, GPB_OP_TIMESTAMP_TO_DATE,
-								 gpb_slot_local(builder, slot[0], NULL), 0, 0);
+			return STEP1(GPB_OP_TIMESTAMP_TO_DATE, gpb_local_slot(builder, value[0].slot, NULL));
 		case GPB_CALL_OF_LOCAL:
-			return moment_of(builder, TIMESTAMPOID, slot[0]);
+			return gpb_moment_slot(builder, TIMESTAMPOID, value[0].slot);
 		case GPB_CALL_OF_LOCAL_DATE:
-			return moment_of(builder, DATEOID, slot[0]);
+			return gpb_moment_slot(builder, DATEOID, value[0].slot);
 		case GPB_CALL_AT_ZONE:
 		case GPB_CALL_OF_ZONE:
-			return in_zone(builder, function, slot[1], args);
+			return in_zone(builder, function, value[1].slot, args);
 		default:
 			return GPB_REFUSED;
 	}

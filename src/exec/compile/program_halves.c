@@ -10,155 +10,126 @@
 #include "exec/compile/program_halves.h"
 #include "program/program_steps.h"
 
-/* Shorter names for what is used all the time */
-#define STEP2(op, a, b)		gpb_slot_step(builder, op, a, b, 0)
-#define STEP3(op, a, b, c)	gpb_slot_step(builder, op, a, b, c)
-#define WORD(word)			gpb_slot_word(builder, word)
-
 /* 10^18 is the greatest power of ten that fits a word. */
 #define GPB_MOST_POWER		18
 
-static int64
-power_of_ten(int exponent)
+/* A numeric of two halves, which is refused if one of these is */
+static GpbTyped
+of_halves(int upper, int lower, int scale)
 {
-	int64		power = 1;
-
-	while (exponent-- > 0)
-		power *= 10;
-	return power;
+	return (GpbTyped) {.slot = lower == GPB_REFUSED ? GPB_REFUSED : upper, .lower = lower,
+		.type = gpb_number_type(GPB_WORDS_WIDE, scale)};
 }
 
-/* The value of two halves, which may be refused, as a decimal */
-static GpbDecimal
-decimal_of(const GpbWideValue *value)
+GpbTyped
+gpb_halves_number(GpbProgramBuilder *builder, int128 number, int scale)
 {
-	GpbDecimal	result = {0};
+	int			upper = WORD((int64) (number >> 64));
 
-	result.slot = value->lower == GPB_REFUSED ? GPB_REFUSED : value->upper;
-	result.lower = value->lower;
-	result.scale = value->scale;
-	return result;
+	return of_halves(upper, WORD((int64) ((uint64) number ^ (uint64) 1 << 63)), scale);
 }
 
 /* ---- products with a word ---- */
 
-static GpbWideValue
-multiplied(GpbProgramBuilder *builder, const GpbWideValue *value, int word)
+static GpbTyped
+multiplied(GpbProgramBuilder *builder, const GpbTyped *value, int word, int scale)
 {
-	GpbWideValue result = *value;
+	int			upper = STEP3(GPB_OP_UPPER_MULTIPLY, value->slot, word,
+							  STEP2(GPB_OP_LOWER_CARRY, value->lower, word));
 
-	result.upper = STEP3(GPB_OP_UPPER_MULTIPLY, value->upper, word,
-						 STEP2(GPB_OP_LOWER_CARRY, value->lower, word));
-	result.lower = STEP2(GPB_OP_LOWER_MULTIPLY, value->lower, word);
-	return result;
+	return of_halves(upper, STEP2(GPB_OP_LOWER_MULTIPLY, value->lower, word), scale);
 }
 
-/* The halves of a word times a power of ten */
-static GpbWideValue
-widened(GpbProgramBuilder *builder, int word, int64 power)
+/* A word times a power of ten */
+static GpbTyped
+widened(GpbProgramBuilder *builder, int word, int64 power, int scale)
 {
 	int			low = WORD((int64) ((uint64) power ^ GPB_HALF_SIGN));
-	GpbWideValue result = {0};
+	int			upper = STEP2(GPB_OP_LOWER_CARRY, low, word);
 
-	result.upper = STEP2(GPB_OP_LOWER_CARRY, low, word);
-	result.lower = STEP2(GPB_OP_LOWER_MULTIPLY, low, word);
-	return result;
+	return of_halves(upper, STEP2(GPB_OP_LOWER_MULTIPLY, low, word), scale);
 }
 
-GpbWideValue
-gpb_halves_at_scale(GpbProgramBuilder *builder, const GpbDecimal *value, int scale)
+GpbTyped
+gpb_halves_at_scale(GpbProgramBuilder *builder, const GpbTyped *value, int scale)
 {
-	int			more = scale - value->scale;
-	GpbWideValue result = {value->slot, value->lower};
+	int			more = scale - value->type.scale;
+	GpbTyped	result = *value;
 
 	if (value->lower == 0)
 	{
 		int			first = Min(more, GPB_MOST_POWER);
 
-		result = widened(builder, value->slot, power_of_ten(first));
+		result = widened(builder, value->slot, gpb_power_of_ten(first), scale);
 		more -= first;
 	}
 	for (; more > 0; more -= Min(more, GPB_MOST_POWER))
-		result = multiplied(builder, &result, WORD(power_of_ten(Min(more, GPB_MOST_POWER))));
-	result.scale = scale;
+		result = multiplied(builder, &result,
+							WORD(gpb_power_of_ten(Min(more, GPB_MOST_POWER))), scale);
 	return result;
 }
 
-GpbDecimal
-gpb_halves_product(GpbProgramBuilder *builder, const GpbDecimal *value)
+GpbTyped
+gpb_halves_product(GpbProgramBuilder *builder, const GpbTyped *value)
 {
-	int			scale = value[0].scale + value[1].scale;
+	int			scale = value[0].type.scale + value[1].type.scale;
 	int			word = value[0].lower == 0 ? 0 : 1;
-	GpbDecimal	result = {GPB_REFUSED};
-	GpbWideValue product;
+	GpbTyped	product;
 
 	if (value[word].lower != 0)
-		(void) gpb_refuse(builder, "a product of two numerics of 16 bytes");
-	else if (scale > GPB_MOST_WIDE_SCALE)
-		(void) gpb_refuse(builder, "a product of numeric with many digits");
-	else
-	{
-		product = gpb_halves_at_scale(builder, &value[1 - word], value[1 - word].scale);
-		product = multiplied(builder, &product, value[word].slot);
-		product.scale = scale;
-		result = decimal_of(&product);
-	}
-	return result;
+		return gpb_no_value(builder, "a product of two numerics of 16 bytes");
+	if (scale > GPB_MOST_WIDE_SCALE)
+		return gpb_no_value(builder, "a product of numeric with many digits");
+	product = gpb_halves_at_scale(builder, &value[1 - word], value[1 - word].type.scale);
+	return multiplied(builder, &product, value[word].slot, scale);
 }
 
 /* ---- sums ---- */
 
-static GpbWideValue
-sum_of(GpbProgramBuilder *builder, bool subtract, const GpbWideValue *a, const GpbWideValue *b)
+static GpbTyped
+sum_of(GpbProgramBuilder *builder, bool subtract, const GpbTyped *a, const GpbTyped *b)
 {
-	GpbWideValue result = *a;
-	int			carry;
+	int			lower = STEP2(subtract ? GPB_OP_LOWER_SUBTRACT : GPB_OP_LOWER_ADD, a->lower,
+							  b->lower);
+	int			carry = subtract ? STEP2(GPB_OP_LT, a->lower, b->lower) :
+		STEP2(GPB_OP_LT, lower, a->lower);
 
-	result.lower = STEP2(subtract ? GPB_OP_LOWER_SUBTRACT : GPB_OP_LOWER_ADD, a->lower, b->lower);
-	carry = subtract ? STEP2(GPB_OP_LT, a->lower, b->lower) :
-		STEP2(GPB_OP_LT, result.lower, a->lower);
-	result.upper = STEP3(subtract ? GPB_OP_UPPER_SUBTRACT : GPB_OP_UPPER_ADD, a->upper, b->upper,
-						 carry);
-	return result;
+	return of_halves(STEP3(subtract ? GPB_OP_UPPER_SUBTRACT : GPB_OP_UPPER_ADD, a->slot, b->slot,
+						   carry), lower, a->type.scale);
 }
 
-GpbDecimal
-gpb_halves_sum(GpbProgramBuilder *builder, bool subtract, const GpbDecimal *value)
+GpbTyped
+gpb_halves_sum(GpbProgramBuilder *builder, bool subtract, const GpbTyped *value)
 {
-	int			scale = Max(value[0].scale, value[1].scale);
-	GpbWideValue a = gpb_halves_at_scale(builder, &value[0], scale);
-	GpbWideValue b = gpb_halves_at_scale(builder, &value[1], scale);
-	GpbWideValue sum = sum_of(builder, subtract, &a, &b);
+	int			scale = Max(value[0].type.scale, value[1].type.scale);
+	GpbTyped	a = gpb_halves_at_scale(builder, &value[0], scale);
+	GpbTyped	b = gpb_halves_at_scale(builder, &value[1], scale);
 
-	return decimal_of(&sum);
+	return sum_of(builder, subtract, &a, &b);
 }
 
-GpbDecimal
-gpb_halves_sign(GpbProgramBuilder *builder, int op, const GpbDecimal *value)
+GpbTyped
+gpb_halves_sign(GpbProgramBuilder *builder, int op, const GpbTyped *value)
 {
-	GpbWideValue same = gpb_halves_at_scale(builder, value, value->scale);
-	GpbWideValue zero = widened(builder, WORD(0), 1);
-	GpbWideValue result = sum_of(builder, true, &zero, &same);
+	int			scale = value->type.scale;
+	GpbTyped	zero = widened(builder, WORD(0), 1, scale);
+	GpbTyped	negated = sum_of(builder, true, &zero, value);
+	int			negative;
 
-	result.scale = value->scale;
-	if (op == GPB_OP_ABS)
-	{
-		int			negative = STEP2(GPB_OP_LT, same.upper, WORD(0));
-
-		result.upper = STEP3(GPB_OP_SELECT, negative, result.upper, same.upper);
-		result.lower = STEP3(GPB_OP_SELECT, negative, result.lower, same.lower);
-	}
-	return decimal_of(&result);
+	if (op != GPB_OP_ABS)
+		return negated;
+	negative = STEP2(GPB_OP_LT, value->slot, WORD(0));
+	negated.slot = STEP3(GPB_OP_SELECT, negative, negated.slot, value->slot);
+	return of_halves(negated.slot,
+					 STEP3(GPB_OP_SELECT, negative, negated.lower, value->lower), scale);
 }
 
 /* ---- squares ---- */
 
-GpbWideValue
-gpb_halves_cross(GpbProgramBuilder *builder, const GpbWideValue *value)
+GpbTyped
+gpb_halves_cross(GpbProgramBuilder *builder, const GpbTyped *value)
 {
-	GpbWideValue result = {0};
+	int			upper = STEP2(GPB_OP_LOWER_CARRY, value->lower, value->slot);
 
-	result.upper = STEP2(GPB_OP_LOWER_CARRY, value->lower, value->upper);
-	result.lower = STEP2(GPB_OP_LOWER_MULTIPLY, value->lower, value->upper);
-	return result;
+	return of_halves(upper, STEP2(GPB_OP_LOWER_MULTIPLY, value->lower, value->slot), 0);
 }

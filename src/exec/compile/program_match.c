@@ -7,80 +7,21 @@
  */
 #include "compat.h"
 
-#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/restrictinfo.h"
-#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/lsyscache.h"
-#include "utils/typcache.h"
 
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_match.h"
 #include "exec/compile/program_words.h"
+#include "exec/shell/clause_order.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
-#include "exec/shell/plan_rules.h"
 
-/* ---- groups and aggregates of the query ---- */
-
-const char *
-gpb_match_group_clauses(PlannerInfo *root, RelOptInfo *rel, List *clauses, List **groups)
-{
-	ListCell   *lc;
-
-	*groups = NIL;
-	foreach(lc, clauses)
-	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-		Node	   *expression = get_sortgroupclause_expr(clause, root->processed_tlist);
-		TypeCacheEntry *type = lookup_type_cache(exprType(expression), TYPECACHE_EQ_OPR);
-
-		if (type->eq_opr != clause->eqop)
-			return "it groups by an equality that is not the type's own";
-		if (!bms_is_member(rel->relid, pull_varnos(root, expression)))
-			return "it groups by a constant";
-		if (contain_volatile_functions(expression) || contain_subplans(expression))
-			return "it groups by a volatile function or a subquery";
-		*groups = list_append_unique(*groups, expression);
-	}
-	return NULL;
-}
-
-typedef struct GpbAggregateWalk
-{
-	List	   *groups;
-	List	   *aggrefs;
-} GpbAggregateWalk;
-
-/* Collect Aggrefs; true, which ends the walk, if anything else is needed but groups. */
-static bool
-collect_walker(Node *node, GpbAggregateWalk *walk)
-{
-	if (node == NULL || list_member(walk->groups, node))
-		return false;
-	if (IsA(node, Aggref))
-	{
-		walk->aggrefs = list_append_unique(walk->aggrefs, node);
-		return false;
-	}
-	if (IsA(node, Var) || IsA(node, PlaceHolderVar) || IsA(node, GroupingFunc))
-		return true;
-	return expression_tree_walker(node, collect_walker, walk);
-}
-
-const char *
-gpb_match_aggregates(List *groups, List *expressions, List **aggrefs)
-{
-	GpbAggregateWalk walk = {groups, NIL};
-
-	if (collect_walker((Node *) expressions, &walk))
-		return "it needs columns beside aggregates and groups";
-	*aggrefs = walk.aggrefs;
-	return NULL;
-}
+/* ---- columns ---- */
 
 const char *
 gpb_match_columns(PlannerInfo *root, IndexOptInfo *index, List *expressions)
@@ -99,8 +40,16 @@ gpb_match_columns(PlannerInfo *root, IndexOptInfo *index, List *expressions)
 		else
 			needed = lappend(needed, aggref);
 	}
-	foreach(lc, pull_var_clause((Node *) needed,
-								PVC_RECURSE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS))
+	needed = pull_var_clause((Node *) needed,
+							 PVC_RECURSE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS);
+	foreach(lc, needed)
+	{
+		Var		   *var = (Var *) lfirst(lc);
+
+		if (IsA(var, Var) && var->varno != index->rel->relid)
+			return "an aggregate or a condition needs columns of several tables";
+	}
+	foreach(lc, needed)
 	{
 		Var		   *var = (Var *) lfirst(lc);
 
@@ -191,14 +140,16 @@ gpb_split_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder
 }
 
 const char *
-gpb_match_groups(GpbProgramBuilder *builder, List *groups, Oid **types)
+gpb_match_groups(GpbProgramBuilder *builder, List *groups, bool merges_floats,
+				 GpbWordType **types)
 {
 	ListCell   *lc;
 
-	*types = palloc(sizeof(Oid) * list_length(groups));
+	*types = palloc(sizeof(GpbWordType) * list_length(groups));
 	foreach(lc, groups)
 	{
-		if (!gpb_build_group(builder, lfirst(lc), &(*types)[foreach_current_index(lc)]))
+		if (!gpb_build_group(builder, lfirst(lc), merges_floats,
+							 &(*types)[foreach_current_index(lc)]))
 			return builder_refusal(builder);
 	}
 	return NULL;
@@ -229,12 +180,13 @@ tables_may_be_long(const GpbProgramPlan *plan)
 	int			orders = 0;
 	ListCell   *lc;
 
-	foreach(lc, plan->constant_types)
+	foreach(lc, plan->constants)
 	{
-		orders += gpb_is_ranks_type(lfirst_oid(lc));
-		if (gpb_is_zone_type(lfirst_oid(lc)) || gpb_is_codes_type(lfirst_oid(lc)) ||
-			(gpb_is_array_type(lfirst_oid(lc)) &&
-			 !IsA(list_nth(plan->constants, foreach_current_index(lc)), Const)))
+		int			class = plan->constant_type[foreach_current_index(lc)].class;
+
+		orders += class == GPB_TABLE_RANKS;
+		if (class == GPB_TABLE_ZONE || class == GPB_TABLE_CODES ||
+			(class == GPB_TABLE_ARRAY && !IsA(lfirst(lc), Const)))
 			return true;
 	}
 	return orders > GPB_CERTAIN_ORDERS;
@@ -265,4 +217,48 @@ bool
 gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 {
 	return gpb_program_is_uncertain(builder, plan) || reads_codes(builder, &plan->program);
+}
+
+/* ---- a query's parts ---- */
+
+const char *
+gpb_match_entries(PlannerInfo *root, IndexOptInfo *index, const GpbEntriesQuery *query,
+				  GpbEntriesMatch *match)
+{
+	List	   *needed;
+	const char *refusal;
+	ListCell   *lc;
+
+	memset(match, 0, sizeof(*match));
+	if (query->filters == NIL && query->groups == NIL && query->others == NIL &&
+		gpb_match_batch_aggrefs(index, query->aggrefs, &match->items))
+		return NULL;
+	needed = list_concat(list_concat_copy(query->groups, query->aggrefs), query->others);
+	foreach(lc, query->filters)
+		needed = lappend(needed, lfirst_node(RestrictInfo, lc)->clause);
+	refusal = gpb_match_columns(root, index, needed);
+	if (refusal != NULL)
+		return refusal;
+	match->builder = gpb_builder_begin(root, index);
+	refusal = gpb_match_filters(root, index->rel, match->builder, query->filters,
+								&match->filters);
+	if (refusal == NULL)
+		refusal = gpb_match_groups(match->builder, query->groups, query->merges_floats,
+								   &match->group_types);
+	if (refusal == NULL)
+		refusal = gpb_match_items(match->builder, query->aggrefs, &match->items);
+	return refusal;
+}
+
+void
+gpb_match_entries_end(GpbEntriesMatch *match)
+{
+	const GpbProgramBuilder *builder = match->builder;
+
+	if (builder == NULL)
+		return;
+	match->program = *gpb_builder_end(match->builder);
+	match->has_program = !gpb_program_is_plain(&match->program.program);
+	match->is_uncertain = gpb_program_is_uncertain(builder, &match->program);
+	match->may_give_up = match->is_uncertain || reads_codes(builder, &match->program.program);
 }

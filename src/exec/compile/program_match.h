@@ -17,19 +17,6 @@
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 
-/*
- * Collect the expressions of a list of SortGroupClauses, each once.  Their values must be equal
- * where their type's own equality has them equal, and come from the table.
- */
-extern const char *gpb_match_group_clauses(PlannerInfo *root, RelOptInfo *rel, List *clauses,
-										   List **groups);
-
-/*
- * Collect the Aggrefs in the expressions, each once.  Beside them and the group expressions nothing
- * of the table may be needed.
- */
-extern const char *gpb_match_aggregates(List *groups, List *expressions, List **aggrefs);
-
 /* Has the index all columns of the table that the expressions need? */
 extern const char *gpb_match_columns(PlannerInfo *root, IndexOptInfo *index, List *expressions);
 
@@ -50,8 +37,12 @@ extern const char *gpb_match_filters(PlannerInfo *root, RelOptInfo *rel,
 extern void gpb_split_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
 							  List *restrictions, List **filters, List **others);
 
-/* Add the group expressions to the program.  *types has a base type for each, palloc'd. */
-extern const char *gpb_match_groups(GpbProgramBuilder *builder, List *groups, Oid **types);
+/*
+ * Add the group expressions to the program.  *types has a base type for each, palloc'd.  Those of
+ * float8 are refused unless the caller merges the groups of equal values with different bits.
+ */
+extern const char *gpb_match_groups(GpbProgramBuilder *builder, List *groups, bool merges_floats,
+									GpbWordType **types);
 
 /*
  * Add the Aggrefs to the program.  *items has an item for each, palloc'd; gpb_builder_end() may
@@ -72,5 +63,41 @@ extern bool gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbP
  */
 extern bool gpb_program_is_uncertain(const GpbProgramBuilder *builder,
 									 const GpbProgramPlan *plan);
+
+/* ---- a query's parts ---- */
+
+/* What a query asks of the entries of an index that are in its ranges */
+typedef struct GpbEntriesQuery
+{
+	List	   *filters;		/* RestrictInfos: which of them */
+	List	   *groups;			/* expressions, each once */
+	bool		merges_floats;	/* see gpb_match_groups() */
+	List	   *aggrefs;		/* each once */
+	List	   *others;			/* more Aggrefs, which the caller adds to the builder */
+} GpbEntriesQuery;
+
+/* How an index answers it; lists and arrays are palloc'd. */
+typedef struct GpbEntriesMatch
+{
+	GpbProgramBuilder *builder; /* NULL: the items are over bare columns, and of all entries */
+	List	   *filters;		/* bare clauses, in the order in which core would test them */
+	GpbWordType *group_types;
+	GpbAggregateItem *items;
+	/* from gpb_match_entries_end() on */
+	bool		has_program;	/* else the program is plain: there are items alone */
+	GpbProgramPlan program;
+	bool		is_uncertain;	/* gpb_program_is_uncertain() */
+	bool		may_give_up;	/* gpb_program_may_give_up() */
+} GpbEntriesMatch;
+
+/*
+ * Match a query to an index: by a plain program if it can be seen at once that this will do, which
+ * takes no builder, else by another.  Returns NULL, or why the index cannot answer the query.
+ */
+extern const char *gpb_match_entries(PlannerInfo *root, IndexOptInfo *index,
+									 const GpbEntriesQuery *query, GpbEntriesMatch *match);
+
+/* Make the program, when all has been added. */
+extern void gpb_match_entries_end(GpbEntriesMatch *match);
 
 #endif							/* GPB_PROGRAM_MATCH_H */

@@ -30,22 +30,9 @@ gpb_refuse(GpbProgramBuilder *builder, const char *format,...)
 
 /* ---- constants ---- */
 
-/* Append a constant. */
+/* The number of a constant of this type and value; -1 if the program has none. */
 static int
-add_constant(GpbProgramBuilder *builder, Expr *value, Oid type)
-{
-	int			n = list_length(builder->constants);
-
-	if (n >= GPB_MAX_CONSTANTS)
-		return gpb_refuse(builder, "more than %d constants", GPB_MAX_CONSTANTS);
-	builder->constants = lappend(builder->constants, value);
-	builder->constant_types = lappend_oid(builder->constant_types, type);
-	builder->program.nconstants = n + 1;
-	return GPB_FIRST_CONSTANT + n;
-}
-
-int
-gpb_slot_constant(GpbProgramBuilder *builder, Expr *value, Oid type)
+find_constant(const GpbProgramBuilder *builder, Expr *value, GpbWordType type)
 {
 	ListCell   *lc;
 
@@ -53,48 +40,81 @@ gpb_slot_constant(GpbProgramBuilder *builder, Expr *value, Oid type)
 	{
 		int			i = foreach_current_index(lc);
 
-		if (list_nth_oid(builder->constant_types, i) == type && equal(lfirst(lc), value))
-			return GPB_FIRST_CONSTANT + i;
+		if (gpb_same_type(builder->constant_type[i], type) && equal(lfirst(lc), value))
+			return i;
 	}
-	return add_constant(builder, value, type);
+	return -1;
 }
 
-/* A word as a constant expression */
-static Expr *
-word_expression(int64 word)
+int
+gpb_slot_constant(GpbProgramBuilder *builder, Expr *value, GpbWordType type)
 {
-	return (Expr *) makeConst(INT8OID, -1, InvalidOid, sizeof(int64), Int64GetDatum(word), false,
-							  FLOAT8PASSBYVAL);
+	int			i = find_constant(builder, value, type);
+
+	if (i < 0)
+	{
+		i = list_length(builder->constants);
+		if (i >= GPB_MAX_CONSTANTS)
+			return gpb_refuse(builder, "more than %d constants", GPB_MAX_CONSTANTS);
+		builder->constants = lappend(builder->constants, value);
+		builder->constant_type[i] = type;
+		builder->program.nconstants = i + 1;
+	}
+	return GPB_FIRST_CONSTANT + i;
+}
+
+int
+gpb_slot_const(GpbProgramBuilder *builder, Const *value)
+{
+	return gpb_slot_constant(builder, (Expr *) value, gpb_sql_type(value->consttype));
 }
 
 int
 gpb_slot_word(GpbProgramBuilder *builder, int64 word)
 {
-	return gpb_slot_constant(builder, word_expression(word), INT8OID);
+	return gpb_slot_const(builder, makeConst(INT8OID, -1, InvalidOid, sizeof(int64),
+											 Int64GetDatum(word), false, FLOAT8PASSBYVAL));
+}
+
+int
+gpb_slot_float(GpbProgramBuilder *builder, double value)
+{
+	return gpb_slot_const(builder, makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
+											 Float8GetDatum(value), false, FLOAT8PASSBYVAL));
+}
+
+int
+gpb_slot_boolean(GpbProgramBuilder *builder, bool value)
+{
+	return gpb_slot_const(builder, (Const *) makeBoolConst(value, false));
+}
+
+int
+gpb_slot_null(GpbProgramBuilder *builder)
+{
+	return gpb_slot_const(builder, makeNullConst(INT8OID, -1, InvalidOid));
 }
 
 /* ---- tables ---- */
 
 /*
  * The table that is filled from an expression when the program is bound; *slot is the constant that
- * goes with it.  "first" is the type of such constants that table 0 has.
+ * goes with it, which has this type but for the table's number.
  */
 static int
-table_of(GpbProgramBuilder *builder, Expr *value, Oid first, int *slot)
+table_of(GpbProgramBuilder *builder, Expr *value, GpbWordType type, int *slot)
 {
-	ListCell   *lc;
-
-	foreach(lc, builder->constants)
+	for (type.table = 0; type.table < builder->ntables; type.table++)
 	{
-		Oid			type = list_nth_oid(builder->constant_types, foreach_current_index(lc));
+		int			i = find_constant(builder, value, type);
 
-		*slot = GPB_FIRST_CONSTANT + foreach_current_index(lc);
-		if (type >= first && type < first + GPB_MAX_TABLES && equal(lfirst(lc), value))
-			return type - first;
+		*slot = GPB_FIRST_CONSTANT + i;
+		if (i >= 0)
+			return type.table;
 	}
 	if (builder->ntables >= GPB_MAX_TABLES)
 		return gpb_refuse(builder, "more than %d arrays", GPB_MAX_TABLES);
-	*slot = add_constant(builder, value, first + builder->ntables);
+	*slot = gpb_slot_constant(builder, value, type);
 	return *slot == GPB_REFUSED ? GPB_REFUSED : builder->ntables++;
 }
 
@@ -109,30 +129,26 @@ known_words(const GpbProgramBuilder *builder)
 	{
 		Const	   *value = lfirst(lc);
 
-		if (gpb_is_array_type(list_nth_oid(builder->constant_types, foreach_current_index(lc))) &&
+		if (builder->constant_type[foreach_current_index(lc)].class == GPB_TABLE_ARRAY &&
 			IsA(value, Const) && !value->constisnull)
 			known += ARR_DIMS(DatumGetArrayTypeP(value->constvalue))[0];
 	}
 	return known;
 }
 
-/* Words as a constant array of int8, without those that are there twice */
-static Const *
+/* Words as a constant array of int8 */
+static Expr *
 words_expression(const int64 *words, int n)
 {
 	Datum	   *values = palloc(sizeof(Datum) * n);
 	ArrayType  *array;
-	bool		has_null;
 	int			i;
 
 	for (i = 0; i < n; i++)
 		values[i] = Int64GetDatum(words[i]);
-	words = gpb_array_words(construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
-											TYPALIGN_DOUBLE), &n, &has_null);
-	for (i = 0; i < n; i++)
-		values[i] = Int64GetDatum(words[i]);
 	array = construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE);
-	return makeConst(INT8ARRAYOID, -1, InvalidOid, -1, PointerGetDatum(array), false, false);
+	return (Expr *) makeConst(INT8ARRAYOID, -1, InvalidOid, -1, PointerGetDatum(array), false,
+							  false);
 }
 
 /* Is the slot a constant whose word is known at planning? */
@@ -145,10 +161,9 @@ slot_word(const GpbProgramBuilder *builder, int slot, int64 *word)
 	if (i < 0 || slot >= GPB_FIRST_TEMPORARY)
 		return false;
 	value = list_nth(builder->constants, i);
-	if (!IsA(value, Const) || value->constisnull ||
-		gpb_is_table_type(list_nth_oid(builder->constant_types, i)))
+	if (!IsA(value, Const) || value->constisnull || gpb_has_table(builder->constant_type[i]))
 		return false;
-	*word = gpb_datum_word(list_nth_oid(builder->constant_types, i), value->constvalue);
+	*word = gpb_datum_word(builder->constant_type[i], value->constvalue);
 	return true;
 }
 
@@ -241,19 +256,34 @@ gpb_slot_step(GpbProgramBuilder *builder, int op, int a, int b, int c)
 }
 
 int
+gpb_slot_kept(GpbProgramBuilder *builder, int slot)
+{
+	if (slot >= GPB_FIRST_TEMPORARY)
+		builder->kept[slot - GPB_FIRST_TEMPORARY] = true;
+	return slot;
+}
+
+int
+gpb_slot_with_table(GpbProgramBuilder *builder, int op, int a, Expr *value, GpbWordType type,
+					int *constant)
+{
+	int			table = a == GPB_REFUSED ? GPB_REFUSED :
+		table_of(builder, value, type, constant);
+
+	return table == GPB_REFUSED ? GPB_REFUSED : add_step(builder, op, a, table, 0);
+}
+
+int
 gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n)
 {
-	int			slot;
-	int			table;
+	int			unused;
+	int			slot = gpb_slot_with_table(builder, GPB_OP_IN, a,
+										   words_expression(words, n),
+										   gpb_class_type(GPB_TABLE_ARRAY, 0), &unused);
 
-	if (a == GPB_REFUSED)
-		return GPB_REFUSED;
-	table = table_of(builder, (Expr *) words_expression(words, n), GPB_ARRAY_TYPE(0), &slot);
-	if (table == GPB_REFUSED)
-		return GPB_REFUSED;
-	if (known_words(builder) > GPB_MAX_TABLE_WORDS)
+	if (slot != GPB_REFUSED && known_words(builder) > GPB_MAX_TABLE_WORDS)
 		return gpb_refuse(builder, "arrays of more than %d values", GPB_MAX_TABLE_WORDS);
-	return add_step(builder, GPB_OP_IN, a, table, 0);
+	return slot;
 }
 
 /*
@@ -263,43 +293,16 @@ gpb_slot_in_words(GpbProgramBuilder *builder, int a, const int64 *words, int n)
 int
 gpb_slot_in_array(GpbProgramBuilder *builder, int a, Expr *array)
 {
+	GpbWordType type = gpb_class_type(GPB_TABLE_ARRAY, 0);
 	int			unknown;
-	int			table;
-	int			filled;
+	int			slot = gpb_slot_with_table(builder, GPB_OP_IN, a, array, type, &unknown);
 
-	if (a == GPB_REFUSED)
+	if (slot == GPB_REFUSED)
 		return GPB_REFUSED;
-	table = table_of(builder, array, GPB_ARRAY_TYPE(0), &unknown);
-	if (table == GPB_REFUSED)
-		return GPB_REFUSED;
-	filled = gpb_slot_constant(builder, (Expr *) makeNullConst(BOOLOID, -1, InvalidOid),
-							   GPB_FILLED_TYPE(table));
-	a = gpb_slot_step(builder, GPB_OP_OR, add_step(builder, GPB_OP_IN, a, table, 0), unknown, 0);
-	return gpb_slot_step(builder, GPB_OP_AND, a, filled, 0);
-}
-
-/* The constant says whether the table has the codes for which the condition is false. */
-int
-gpb_slot_in_codes(GpbProgramBuilder *builder, int column, Expr *condition)
-{
-	int			negated;
-	int			table = table_of(builder, condition, GPB_CODES_TYPE(column - 1, 0), &negated);
-
-	if (table == GPB_REFUSED)
-		return GPB_REFUSED;
-	return gpb_slot_step(builder, GPB_OP_NE, add_step(builder, GPB_OP_IN_CODES, column, table, 0),
-						 negated, 0);
-}
-
-int
-gpb_slot_ranked(GpbProgramBuilder *builder, int column, Expr *order)
-{
-	int			unused;
-	int			table = table_of(builder, order, GPB_RANKS_TYPE(column - 1, 0), &unused);
-
-	if (table == GPB_REFUSED)
-		return GPB_REFUSED;
-	return add_step(builder, GPB_OP_RANKED, column, table, 0);
+	type = builder->constant_type[unknown - GPB_FIRST_CONSTANT];
+	type.class = GPB_TABLE_FILLED;
+	a = gpb_slot_constant(builder, (Expr *) makeNullConst(BOOLOID, -1, InvalidOid), type);
+	return STEP2(GPB_OP_AND, STEP2(GPB_OP_OR, slot, unknown), a);
 }
 
 int
@@ -312,38 +315,9 @@ void
 gpb_guard_by(GpbProgramBuilder *builder, int condition)
 {
 	if (builder->guard != GPB_NO_SLOT)
-		condition = gpb_slot_step(builder, GPB_OP_AND, builder->guard, condition, 0);
+		condition = STEP2(GPB_OP_AND, builder->guard, condition);
 	if (condition != GPB_REFUSED)
 		builder->guard = condition;
-}
-
-/* ---- local time ---- */
-
-/* A step that looks up a zone's offset, in a table that is filled when the program is bound */
-static int
-zone_step(GpbProgramBuilder *builder, int op, int slot, Const *zone)
-{
-	int			unused;
-	int			table;
-
-	if (slot == GPB_REFUSED)
-		return GPB_REFUSED;
-	if (zone == NULL)
-		zone = makeNullConst(TEXTOID, -1, InvalidOid);
-	table = table_of(builder, (Expr *) zone, GPB_ZONE_TYPE(0), &unused);
-	return table == GPB_REFUSED ? GPB_REFUSED : add_step(builder, op, slot, table, 0);
-}
-
-int
-gpb_slot_local(GpbProgramBuilder *builder, int slot, Const *zone)
-{
-	return zone_step(builder, GPB_OP_TO_LOCAL, slot, zone);
-}
-
-int
-gpb_slot_of_local(GpbProgramBuilder *builder, int slot, Const *zone)
-{
-	return zone_step(builder, GPB_OP_OF_LOCAL, slot, zone);
 }
 
 /* ---- temporaries ---- */

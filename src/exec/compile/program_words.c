@@ -7,6 +7,7 @@
  */
 #include "compat.h"
 
+#include "access/transam.h"
 #include "lib/qunique.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
@@ -15,11 +16,50 @@
 #include "exec/compile/program_words.h"
 #include "page/page.h"
 
+void
+gpb_put_word_type(List **private, GpbWordType type)
+{
+	gpb_put_int(private, type.class);
+	gpb_put_oid(private, type.sql);
+	/* Most words are those of values, and fewer nodes travel faster. */
+	if (type.class == GPB_WORDS_SQL)
+		return;
+	gpb_put_int(private, type.scale);
+	gpb_put_int(private, type.column);
+	gpb_put_int(private, type.table);
+}
+
+GpbWordType
+gpb_get_word_type(GpbPrivateReader *reader)
+{
+	GpbWordType type = {0};
+
+	type.class = gpb_get_int(reader);
+	type.sql = gpb_get_oid(reader);
+	if (type.class == GPB_WORDS_SQL)
+		return type;
+	type.scale = gpb_get_int(reader);
+	type.column = gpb_get_int(reader);
+	type.table = gpb_get_int(reader);
+	return type;
+}
+
+/* Each node of an expression asks, so core's own types cost no look at a catalog. */
 Oid
 gpb_word_type(Oid type)
 {
+	if (gpb_core_type_coding(type) != GPB_CODING_NONE)
+		return type;
 	type = getBaseType(type);
 	return gpb_type_coding(type) != GPB_CODING_NONE ? type : InvalidOid;
+}
+
+/* None of the types that initdb makes is a domain of numeric. */
+bool
+gpb_is_numeric(Oid type)
+{
+	return type == NUMERICOID ||
+		(type >= FirstNormalObjectId && getBaseType(type) == NUMERICOID);
 }
 
 /* The coding of a base type that gpb_word_type() has let pass: of others than core's, an enum */
@@ -28,34 +68,37 @@ word_coding(Oid type)
 {
 	GpbCoding	coding = gpb_core_type_coding(type);
 
-	if (gpb_is_table_type(type) || gpb_is_decimal_type(type))
-		elog(ERROR, "values of type %u are no words", type);
 	return coding == GPB_CODING_NONE ? GPB_CODING_OID : coding;
 }
 
 int
-gpb_word_kind(Oid type)
+gpb_word_kind(GpbWordType type)
 {
-	if (gpb_is_code_type(type))
-		return GPB_KIND_INT4;
-	if (gpb_is_decimal_type(type) || gpb_is_wide_type(type))
-		return GPB_KIND_INT8;
-	return gpb_coding_kind(word_coding(type));
+	switch (type.class)
+	{
+		case GPB_WORDS_SQL:
+			return gpb_coding_kind(word_coding(type.sql));
+		case GPB_WORDS_CODE:
+			return GPB_KIND_INT4;
+		default:
+			return GPB_KIND_INT8;
+	}
 }
 
 bool
 gpb_word_is_ordered(Oid type)
 {
-	return !OidIsValid(type) || gpb_is_decimal_type(type) || word_coding(type) != GPB_CODING_OID;
+	return !OidIsValid(type) || word_coding(type) != GPB_CODING_OID;
 }
 
 int64
-gpb_datum_word(Oid type, Datum value)
+gpb_datum_word(GpbWordType type, Datum value)
 {
-	if (gpb_is_uuid_half_type(type))
+	if (type.class == GPB_WORDS_UUID_UPPER || type.class == GPB_WORDS_UUID_LOWER)
 		return gpb_key_half(gpb_uuid_key(DatumGetPointer(value)), 0,
-							type == GPB_UUID_HALF_TYPE(true));
-	return gpb_coding_word(word_coding(type), value);
+							type.class == GPB_WORDS_UUID_LOWER);
+	Assert(type.class == GPB_WORDS_SQL);
+	return gpb_coding_word(word_coding(type.sql), value);
 }
 
 static int
@@ -67,23 +110,37 @@ compare_words(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-int64 *
-gpb_array_words(ArrayType *array, int *n, bool *has_null)
+int
+gpb_sort_words(int64 *words, int n)
 {
-	Oid			type = gpb_word_type(ARR_ELEMTYPE(array));
+	qsort(words, n, sizeof(int64), compare_words);
+	return (int) qunique(words, n, sizeof(int64), compare_words);
+}
+
+int
+gpb_array_elements(ArrayType *array, Datum **elements, bool **nulls)
+{
 	int16		width;
 	bool		by_value;
 	char		align;
+	int			n;
+
+	get_typlenbyvalalign(ARR_ELEMTYPE(array), &width, &by_value, &align);
+	deconstruct_array(array, ARR_ELEMTYPE(array), width, by_value, align, elements, nulls, &n);
+	return n;
+}
+
+int64 *
+gpb_array_words(ArrayType *array, int *n, bool *has_null)
+{
+	GpbWordType type = gpb_sql_type(gpb_word_type(ARR_ELEMTYPE(array)));
 	Datum	   *values;
 	bool	   *nulls;
-	int			total;
-	int64	   *words;
+	int			total = gpb_array_elements(array, &values, &nulls);
+	int64	   *words = palloc(sizeof(int64) * (total + 1));
 	int			kept = 0;
 	int			i;
 
-	get_typlenbyvalalign(ARR_ELEMTYPE(array), &width, &by_value, &align);
-	deconstruct_array(array, ARR_ELEMTYPE(array), width, by_value, align, &values, &nulls, &total);
-	words = palloc(sizeof(int64) * (total + 1));
 	*has_null = false;
 	for (i = 0; i < total; i++)
 	{
@@ -91,36 +148,39 @@ gpb_array_words(ArrayType *array, int *n, bool *has_null)
 		if (nulls[i])
 			continue;
 		words[kept] = gpb_datum_word(type, values[i]);
-		if (gpb_word_is_float(type))
+		if (gpb_word_is_float(type.sql))
 			words[kept] = gpb_float_order(words[kept]);
 		kept++;
 	}
-	qsort(words, kept, sizeof(int64), compare_words);
-	*n = qunique(words, kept, sizeof(int64), compare_words);
+	*n = gpb_sort_words(words, kept);
 	return words;
 }
 
-Datum
-gpb_word_datum(Oid type, int64 word)
+/* The key of 16 bytes whose halves these are */
+static GpbKey
+key_of_halves(const int64 *words)
 {
-	if (gpb_is_numeric_column_type(type))
-		return gpb_numeric_datum(word, gpb_decimal_scale(type));
-	if (gpb_is_decimal_type(type))
-		return NumericGetDatum(int64_div_fast_to_numeric(word, gpb_decimal_scale(type)));
-	return gpb_coding_datum(word_coding(type), word);
+	uint64		sign = (uint64) 1 << 63;
+
+	return (GpbKey) ((uint64) words[0] ^ sign) << 64 | ((uint64) words[1] ^ sign);
 }
 
 Datum
-gpb_words_datum(Oid type, const int64 *words)
+gpb_words_datum(GpbWordType type, const int64 *words)
 {
-	uint64		sign = (uint64) 1 << 63;
-	GpbCoding	coding = GPB_CODING_UUID;
-	GpbKey		key;
-
-	if (!gpb_is_wide_type(type))
-		return gpb_word_datum(type, words[0]);
-	if (type != UUIDOID)
-		coding = gpb_wide_numeric_coding(gpb_decimal_scale(type));
-	key = (GpbKey) ((uint64) words[0] ^ sign) << 64 | ((uint64) words[1] ^ sign);
-	return gpb_wide_key_datum(coding, key);
+	switch (type.class)
+	{
+		case GPB_WORDS_SQL:
+			return gpb_coding_datum(word_coding(type.sql), words[0]);
+		case GPB_WORDS_DECIMAL:
+			return NumericGetDatum(int64_div_fast_to_numeric(words[0], type.scale));
+		case GPB_WORDS_NUMERIC:
+			return gpb_numeric_datum(words[0], type.scale);
+		case GPB_WORDS_WIDE:
+			return gpb_wide_key_datum(gpb_wide_numeric_coding(type.scale), key_of_halves(words));
+		case GPB_WORDS_UUID:
+			return gpb_wide_key_datum(GPB_CODING_UUID, key_of_halves(words));
+		default:
+			elog(ERROR, "words of class %d are no value", type.class);
+	}
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * program_words.h
- *	  SQL values as words of a program (program.h).
+ *	  SQL values as words of a program (program.h), and the type of such words.
  *
  *-------------------------------------------------------------------------
  */
@@ -9,189 +9,119 @@
 #define GPB_PROGRAM_WORDS_H
 
 #include "postgres.h"
+#include "catalog/pg_type.h"
 #include "utils/array.h"
 
-#include "catalog/pg_type.h"
+#include "exec/shell/node_private.h"
+
+/* What words have to do with the values of their SQL type */
+typedef enum GpbWordClass
+{
+	GPB_WORDS_ANY,				/* it does not matter, as where rows are counted */
+	GPB_WORDS_SQL,				/* the word of a value in its type's coding */
+	GPB_WORDS_DECIMAL,			/* a numeric that was computed, times 10^scale; never NaN */
+	GPB_WORDS_NUMERIC,			/* that of a column, where GPB_NUMERIC_NAN is NaN */
+	GPB_WORDS_WIDE,				/* a numeric of 16 bytes, times 10^scale */
+	GPB_WORDS_UUID,
+	GPB_WORDS_CODE,				/* the code of a value of an INCLUDE column (program_codes.h) */
+	GPB_WORDS_RANKED,			/* such a code in the lower half, below the value's rank */
+
+	/* The other classes are of a program's constants alone. */
+	GPB_WORDS_UUID_UPPER,		/* a half of a uuid */
+	GPB_WORDS_UUID_LOWER,
+
+	/*
+	 * These go with a table of the program, which binding fills.  The constant of a zone is the
+	 * zone's name, or NULL for the session's; the table has its offsets, and the constant is not
+	 * used.  That of an array has its elements in the table; it is NULL if the array is, or if an
+	 * element is, and false otherwise.
+	 */
+	GPB_TABLE_ZONE,
+	GPB_TABLE_ARRAY,
+	GPB_TABLE_FILLED,			/* has the table's array elements, or is it NULL? */
+	GPB_TABLE_CODES,			/* the codes for which a condition on a column is true; the constant
+								 * says whether they are those for which it is false */
+	GPB_TABLE_RANKS				/* the ranks of a column's codes; the constant is not used */
+} GpbWordClass;
 
 /*
- * Words may be numerics too, the word being the number times a power of ten.  Such a type of words
- * is no SQL type; its OID stands for the scale, the exponent.  Those of a column may be NaN too,
- * which is GPB_NUMERIC_NAN; what a program computes is never NaN, and may be any word.
+ * The type of a value's words, which travels in plans.  A value of 16 bytes is two words, its upper
+ * half and its lower one, both in the order of gpb_key_half(), and NULL if the value is.
  */
-#define GPB_FIRST_DECIMAL_TYPE	((Oid) 0xFFFF0000)
-#define GPB_NUMERIC_COLUMN		((Oid) 0x100)
-
-static inline Oid
-gpb_decimal_type(int scale)
+typedef struct GpbWordType
 {
-	return GPB_FIRST_DECIMAL_TYPE + scale;
+	Oid			sql;			/* base type of the values; InvalidOid where nobody asks */
+	uint8		class;			/* GpbWordClass */
+	uint8		scale;			/* of numerics */
+	uint8		column;			/* of codes: the INCLUDE column, counted from 0 */
+	uint8		table;			/* its number in the program */
+} GpbWordType;
+
+static inline GpbWordType
+gpb_sql_type(Oid sql)
+{
+	return (GpbWordType) {.sql = sql, .class = GPB_WORDS_SQL};
 }
 
-/* The type of the words of a column of type numeric */
-static inline Oid
-gpb_numeric_column_type(int scale)
+/* The type of numerics of one of their classes */
+static inline GpbWordType
+gpb_number_type(GpbWordClass class, int scale)
 {
-	return gpb_decimal_type(scale) | GPB_NUMERIC_COLUMN;
+	return (GpbWordType) {.sql = NUMERICOID, .class = class, .scale = (uint8) scale};
+}
+
+/* The type of words of another class, which are of an INCLUDE column if it has codes */
+static inline GpbWordType
+gpb_class_type(GpbWordClass class, int column)
+{
+	return (GpbWordType) {.class = class, .column = (uint8) column};
 }
 
 static inline bool
-gpb_is_decimal_type(Oid type)
+gpb_same_type(GpbWordType a, GpbWordType b)
 {
-	return type >= GPB_FIRST_DECIMAL_TYPE;
+	return a.sql == b.sql && a.class == b.class && a.scale == b.scale && a.column == b.column &&
+		a.table == b.table;
+}
+
+/* Have values of this type two words? */
+static inline bool
+gpb_type_is_wide(GpbWordType type)
+{
+	return type.class == GPB_WORDS_WIDE || type.class == GPB_WORDS_UUID;
 }
 
 static inline int
-gpb_decimal_scale(Oid type)
+gpb_type_words(GpbWordType type)
 {
-	return (int) (type & (GPB_NUMERIC_COLUMN - 1));
+	return gpb_type_is_wide(type) ? 2 : 1;
 }
 
-/* Is it a type of words of which one is NaN? */
+/* May a numeric of this type be NaN? */
 static inline bool
-gpb_is_numeric_column_type(Oid type)
+gpb_may_be_nan(GpbWordType type)
 {
-	return gpb_is_decimal_type(type) && (type & GPB_NUMERIC_COLUMN) != 0;
+	return type.class == GPB_WORDS_NUMERIC || type.class == GPB_WORDS_WIDE;
 }
 
-/*
- * A value of 16 bytes is two words, its upper half and its lower one, both in the order of
- * gpb_key_half(), and NULL if the value is.  The type of such words is uuid, or that of a column of
- * type numeric with this bit.
- */
-#define GPB_WIDE_COLUMN			((Oid) 0x200)
-
-static inline Oid
-gpb_wide_numeric_type(int scale)
-{
-	return gpb_numeric_column_type(scale) | GPB_WIDE_COLUMN;
-}
-
+/* Does a constant of this type go with a table, so that it has no word of its own? */
 static inline bool
-gpb_is_wide_type(Oid type)
+gpb_has_table(GpbWordType type)
 {
-	return type == UUIDOID || (gpb_is_decimal_type(type) && (type & GPB_WIDE_COLUMN) != 0);
+	return type.class >= GPB_TABLE_ZONE;
 }
 
-/* The number of words that a value of a type of words has */
-static inline int
-gpb_type_words(Oid type)
-{
-	return gpb_is_wide_type(type) ? 2 : 1;
-}
+/* Append a type to a plan's private list. */
+extern void gpb_put_word_type(List **private, GpbWordType type);
 
-/*
- * The types of constants that go with a table of the program, which binding fills.  That of a zone
- * is the zone's name, or NULL for the session's; the table has its offsets, and the constant is not
- * used.  That of an array has its elements in the table; it is NULL if the array is, or if an
- * element is, and false otherwise.  The third has no expression: has the array elements, or is it
- * NULL?
- */
-#define GPB_ZONE_TYPE(table)	((Oid) 0xFFFE0000 + (table))
-#define GPB_ARRAY_TYPE(table)	((Oid) 0xFFFD0000 + (table))
-#define GPB_FILLED_TYPE(table)	((Oid) 0xFFFC0000 + (table))
+/* Get what gpb_put_word_type() appended. */
+extern GpbWordType gpb_get_word_type(GpbPrivateReader *reader);
 
-/*
- * The type of the constant that goes with a condition on an INCLUDE column whose words are codes
- * (program_codes.h): the table has codes, and the constant says whether they are those for which
- * the condition is false.
- */
-#define GPB_CODES_TYPE(column, table)	((Oid) 0xFFFB0000 + ((column) << 8) + (table))
-
-/* The type of words that are codes of an INCLUDE column, counted from 0, which is no SQL type */
-#define GPB_FIRST_CODE_TYPE		((Oid) 0xFFFA0000)
-
-/*
- * The type of the constant that goes with the order of the values of an INCLUDE column whose words
- * are codes: the table has the ranks of their codes, and the constant is not used.  What a program
- * makes of codes by it are words of GPB_RANKED_TYPE, whose lower half is the code, and whose order
- * is that of the values.
- */
-#define GPB_RANKS_TYPE(column, table)	((Oid) 0xFFF80000 + ((column) << 8) + (table))
-#define GPB_RANKED_TYPE(column)	((Oid) 0xFFF70000 + ((column) << 8))
-
-/* The types of constants that are a half of a uuid: the upper one, and the lower one */
-#define GPB_FIRST_UUID_HALF_TYPE	((Oid) 0xFFF90000)
-#define GPB_UUID_HALF_TYPE(lower)	(GPB_FIRST_UUID_HALF_TYPE + ((lower) ? 1 : 0))
-
-static inline bool
-gpb_is_uuid_half_type(Oid type)
-{
-	return type >= GPB_FIRST_UUID_HALF_TYPE && type < GPB_FIRST_CODE_TYPE;
-}
-
-static inline bool
-gpb_is_zone_type(Oid type)
-{
-	return type >= GPB_ZONE_TYPE(0) && type < GPB_FIRST_DECIMAL_TYPE;
-}
-
-static inline bool
-gpb_is_array_type(Oid type)
-{
-	return type >= GPB_ARRAY_TYPE(0) && type < GPB_ZONE_TYPE(0);
-}
-
-static inline bool
-gpb_is_filled_type(Oid type)
-{
-	return type >= GPB_FILLED_TYPE(0) && type < GPB_ARRAY_TYPE(0);
-}
-
-static inline bool
-gpb_is_codes_type(Oid type)
-{
-	return type >= GPB_CODES_TYPE(0, 0) && type < GPB_FILLED_TYPE(0);
-}
-
-static inline bool
-gpb_is_ranks_type(Oid type)
-{
-	return type >= GPB_RANKS_TYPE(0, 0) && type < GPB_FIRST_UUID_HALF_TYPE;
-}
-
-/* Has a constant of this type no word of its own? */
-static inline bool
-gpb_is_table_type(Oid type)
-{
-	return (type >= GPB_CODES_TYPE(0, 0) && type < GPB_FIRST_DECIMAL_TYPE) ||
-		gpb_is_ranks_type(type);
-}
-
-/* Is it the type of words that are codes below their ranks? */
-static inline bool
-gpb_is_ranked_type(Oid type)
-{
-	return type >= GPB_RANKED_TYPE(0) && type < GPB_RANKS_TYPE(0, 0);
-}
-
-static inline Oid
-gpb_code_type(int column)
-{
-	return GPB_FIRST_CODE_TYPE + (column << 8);
-}
-
-static inline bool
-gpb_is_code_type(Oid type)
-{
-	return type >= GPB_FIRST_CODE_TYPE && type < GPB_CODES_TYPE(0, 0);
-}
-
-/* The column of words that are codes, of a condition on them, or of their order */
-static inline int
-gpb_column_of_code_type(Oid type)
-{
-	return (int) (type >> 8 & 0xFF);
-}
-
-/* The number of the table of a constant of these types */
-static inline int
-gpb_table_of_type(Oid type)
-{
-	return (int) (type & 0xFF);
-}
-
-/* The base type of a type whose values are words; InvalidOid if it is another */
+/* The base type of an SQL type whose values are words; InvalidOid if it is another */
 extern Oid	gpb_word_type(Oid type);
+
+/* Is it numeric, or a domain of that? */
+extern bool gpb_is_numeric(Oid type);
 
 /* Are a type's words float8, in whose order -0 is 0 and each NaN all others? */
 static inline bool
@@ -207,13 +137,25 @@ gpb_word_is_float(Oid type)
 extern bool gpb_word_is_ordered(Oid type);
 
 /* The GpbKind of words of this type, each of them if a value has two */
-extern int	gpb_word_kind(Oid type);
+extern int	gpb_word_kind(GpbWordType type);
 
-/* The word of a value of this base type, which is not NULL; gpb_word_datum() is the inverse. */
-extern int64 gpb_datum_word(Oid type, Datum value);
+/* The word of a value that is not NULL, of an SQL type or of a half of a uuid */
+extern int64 gpb_datum_word(GpbWordType type, Datum value);
 
-/* The value of gpb_type_words() words, which is not NULL */
-extern Datum gpb_words_datum(Oid type, const int64 *words);
+/* The value of gpb_type_words() words, which is not NULL; of codes it is gpb_words_value(). */
+extern Datum gpb_words_datum(GpbWordType type, const int64 *words);
+
+static inline Datum
+gpb_word_datum(GpbWordType type, int64 word)
+{
+	return gpb_words_datum(type, &word);
+}
+
+/* Bring n words into ascending order, each once.  Returns how many are left. */
+extern int	gpb_sort_words(int64 *words, int n);
+
+/* The elements of an array, palloc'd.  Returns their number. */
+extern int	gpb_array_elements(ArrayType *array, Datum **elements, bool **nulls);
 
 /*
  * The elements of an array that are not NULL, as words in the order of their type's comparison,

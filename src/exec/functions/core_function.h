@@ -29,6 +29,9 @@ typedef enum GpbCall
 	GPB_CALL_COMPARE_WITH_DATE, /* x is a timestamp, y a date */
 	GPB_CALL_COMPARE_LOCAL,		/* x, of type "then", is in local time, y a timestamptz */
 	GPB_CALL_COMPARE_WITH_LOCAL,	/* x is a timestamptz, y, of type "then", in local time */
+	GPB_CALL_COMPARE_NUMERICS,
+	GPB_CALL_COMPARE_UUIDS,
+
 	GPB_CALL_STEP,				/* op of the arguments, and of the result the operator "then" */
 	GPB_CALL_SAME,				/* x */
 	GPB_CALL_NOT_ZERO,			/* x op 0 */
@@ -42,7 +45,7 @@ typedef enum GpbCall
 	GPB_CALL_OF_LOCAL,			/* x, a timestamp in the session's zone, as a timestamptz */
 	GPB_CALL_OF_LOCAL_DATE,		/* x, a date in the session's zone, as a timestamptz */
 	GPB_CALL_AT_ZONE,			/* y, a timestamptz, as a timestamp in a zone, which is constant */
-	GPB_CALL_OF_ZONE			/* y, a timestamp in such a zone, as a timestamptz */,
+	GPB_CALL_OF_ZONE,			/* y, a timestamp in such a zone, as a timestamptz */
 
 	/* of numerics, or with a numeric result */
 	GPB_DECIMAL_FIELD,			/* extract(), and date_part(), whose result is float8 */
@@ -56,7 +59,6 @@ typedef enum GpbCall
 	GPB_DECIMAL_CEILING,
 	GPB_DECIMAL_TRUNC,			/* to a constant number of digits */
 	GPB_DECIMAL_ROUND,
-	GPB_DECIMAL_COMPARE,		/* op of both; the result is a boolean */
 	GPB_DECIMAL_TO_INTEGER,		/* op of the rounded value; 0: none */
 	GPB_DECIMAL_TO_FLOAT
 } GpbCall;

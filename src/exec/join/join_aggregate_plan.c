@@ -12,6 +12,7 @@
  */
 #include "compat.h"
 
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -19,14 +20,16 @@
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
-#include "exec/answer/kept_rows.h"
+#include "exec/answer/ordinary.h"
+#include "exec/compile/grouping.h"
 #include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
-#include "exec/price/outer_cost.h"
+#include "exec/price/outer_price.h"
+#include "exec/range/range_aggregate.h"
 #include "exec/shell/index_columns.h"
+#include "exec/shell/join_sides.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_columns.h"
-#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 
 static Plan *plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -42,7 +45,7 @@ typedef struct GpbJoinAggregatePath
 	CustomPath	path;
 	IndexOptInfo *index;
 	List	   *aggrefs;		/* of the items */
-	GpbJoinAggregatePlan *plan; /* the outer plan's columns are not known yet */
+	GpbRangeAggregatePlan *plan;	/* the outer plan's columns are not known yet */
 } GpbJoinAggregatePath;
 
 /* ---- path ---- */
@@ -55,16 +58,19 @@ typedef struct GpbJoinAggregatePath
  */
 static bool
 match_aggregates(PlannerInfo *root, RelOptInfo *grouped_rel, RelOptInfo *outerrel,
-				 IndexOptInfo *index, List *aggrefs, GpbJoinAggregatePlan *plan,
+				 IndexOptInfo *index, List *aggrefs, GpbRangeAggregatePlan *plan,
 				 Path **ordinary)
 {
-	plan->nitems = list_length(aggrefs);
-	plan->alias = planner_rt_fetch(index->rel->relid, root)->eref->aliasname;
+	GpbRowRange *range = &plan->range;
+
+	range->nitems = list_length(aggrefs);
+	range->alias = planner_rt_fetch(index->rel->relid, root)->eref->aliasname;
 	*ordinary = NULL;
-	if (gpb_match_row_program(root, index, NIL, aggrefs, &plan->program, &plan->items) != NULL ||
-		!gpb_row_program_is_certain(&plan->program))
+	if (gpb_match_row_program(root, index, NIL, aggrefs, &range->program, &range->items) != NULL ||
+		!gpb_row_program_is_certain(&range->program))
 		return false;
-	if (!plan->program.present || !plan->program.may_give_up)
+	plan->has_ordinary = range->program.present && range->program.may_give_up;
+	if (!plan->has_ordinary)
 		return true;
 	*ordinary = gpb_ordinary_path_beside(root, grouped_rel, outerrel, grouped_rel->reltarget);
 	return *ordinary != NULL;
@@ -74,29 +80,22 @@ match_aggregates(PlannerInfo *root, RelOptInfo *grouped_rel, RelOptInfo *outerre
 static CustomPath *
 make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 						 GpbJoinCandidate *candidate, List *aggrefs,
-						 const GpbJoinAggregatePlan *plan, Path *ordinary)
+						 const GpbRangeAggregatePlan *plan, Path *ordinary)
 {
 	CustomPath *path = gpb_make_path(sizeof(GpbJoinAggregatePath),
 									 &join_aggregate_path_methods, candidate->joinrel,
 									 grouped_rel->reltarget);
 	GpbJoinAggregatePath *own = (GpbJoinAggregatePath *) path;
 	Path	   *outer = candidate->outerrel->cheapest_total_path;
-	GpbOuterInput input = {0};
+	GpbOuterInput input = {.ask.root = root, .ask.index = candidate->index, .outer = outer,
+	.rows = 1, .target = path->path.pathtarget};
 
 	path->path.rows = 1;
-
-	input.index = candidate->index;
-	input.outer = outer;
-	input.outer_rows = outer->rows;
-	input.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
-	input.rows = 1;
-	input.matches = outer->rows * candidate->index->tuples * candidate->selectivity;
-	input.aggregated = true;
-	input.begin_cost = plan->program.begin_cost;
-	input.entry_cost = plan->program.entry_cost;
-	input.index_only = true;
-	input.target = path->path.pathtarget;
-	gpb_outer_cost(root, &input, &path->path.startup_cost, &path->path.total_cost);
+	input.ask.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
+	input.ask.entries = outer->rows * candidate->index->tuples * candidate->selectivity;
+	input.ask.entry_cost = plan->range.program.entry_cost;
+	input.begin_cost = plan->range.program.begin_cost;
+	path->path.total_cost = gpb_outer_price(&input).total_cost;
 	path->path.startup_cost = path->path.total_cost;
 
 	path->custom_paths = ordinary == NULL ? list_make1(outer) : list_make2(outer, ordinary);
@@ -104,9 +103,10 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	own->index = candidate->index;
 	own->aggrefs = aggrefs;
 	own->plan = memcpy(palloc(sizeof(*plan)), plan, sizeof(*plan));
-	own->plan->index = candidate->index->indexoid;
-	own->plan->nconditions = candidate->nconditions;
-	own->plan->conditions = candidate->conditions;
+	own->plan->joined = true;
+	own->plan->range.index = candidate->index->indexoid;
+	own->plan->range.nconditions = candidate->nconditions;
+	own->plan->range.conditions = candidate->conditions;
 	own->plan->clauses = gpb_join_range_clauses(candidate);
 	return path;
 }
@@ -143,7 +143,7 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	foreach(lc, innerrel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
-		GpbJoinAggregatePlan plan;
+		GpbRangeAggregatePlan plan;
 		Path	   *ordinary;
 
 		if (!gpb_may_have_ranges(index, &columns))
@@ -162,14 +162,14 @@ void
 gpb_join_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
 							 RelOptInfo *grouped_rel)
 {
-	List	   *aggrefs;
+	List	   *aggrefs = NIL;
 	int			relid = -1;
 	Relids		tables;
 
 	if (!gpb_enable_joinaggregate || !gpb_enable_batchjoin || !gpb_enable_aggregate ||
 		input_rel->reloptkind != RELOPT_JOINREL || IS_DUMMY_REL(input_rel) ||
 		!gpb_query_is_plain(root) || root->hasPseudoConstantQuals ||
-		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))
+		!gpb_collect_aggrefs(grouped_rel->reltarget->exprs, &aggrefs) || aggrefs == NIL)
 		return;
 	tables = GPB_TABLES(root, input_rel->relids);
 	while ((relid = bms_next_member(tables, relid)) >= 0)
@@ -188,17 +188,21 @@ plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 					List *tlist, List *clauses, List *custom_plans)
 {
 	GpbJoinAggregatePath *own = (GpbJoinAggregatePath *) path;
-	GpbJoinAggregatePlan *plan = own->plan;
+	GpbRangeAggregatePlan *plan = own->plan;
 	List	   *columns = gpb_plan_columns(linitial(custom_plans));
 	CustomScan *scan;
+	ListCell   *lc;
 
 	plan->nouter = list_length(columns);
+	plan->values = NIL;
+	foreach(lc, plan->clauses)
+		plan->values = lappend(plan->values, get_rightop(lfirst(lc)));
 	columns = list_concat(columns, own->aggrefs);
 	columns = list_concat(columns, gpb_key_vars(root, own->index));
 	scan = gpb_make_node(&gpb_join_aggregate_node, path, 0, tlist, NIL, custom_plans, columns);
-	gpb_join_aggregate_put(plan, scan);
+	gpb_range_aggregate_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->clauses, 1, plan->nouter);
-	gpb_check_expressions(path, scan, tlist, plan->nouter + 1, plan->nouter + plan->nitems);
+	gpb_check_expressions(path, scan, tlist, plan->nouter + 1, plan->nouter + plan->range.nitems);
 	gpb_agree_on_nulling(path, scan);
 	return &scan->scan.plan;
 }

@@ -3,17 +3,16 @@
  * join_exec.c
  *	  The executor node of batched index joins.
  *
- * Outer rows are read a batch at a time, and the keys of a batch searched together (batch.h).  Each
+ * Outer rows are read a batch at a time, and the keys of a batch searched together (ask.h).  Each
  * index entry found is a match: the outer row's values and the entry's, or those of the row that it
  * points to, make the scan tuple, which the join's clauses are tested on.  Outer rows without a
  * match come last of their batch or, if the outer order was promised, in their place.
  *
- * A semi-join or anti-join whose matches are decided by the key alone needs no list: the entries of
- * each key are counted instead, and outer rows come out by their counts (join_counts.c).
- *
- * In the outer order a list must be complete before its first entry can be used; if memory does
- * not hold it, half of the keys are asked for instead.  The list of a single key needs no sorting
- * and may come in parts.
+ * A semi-join or anti-join whose matches are decided by the key alone, and whose inner columns come
+ * out but as NULL, needs no list: it is enough to know of each key how many entries the snapshot
+ * sees.  That is an aggregate: eight bytes a key come back in place of a record of each entry, no
+ * list has to fit into memory, and a key with many entries takes no more to bring back than one
+ * with a single entry.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,13 +20,38 @@
 
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/memutils.h"
 
 #include "exec/join/join_node.h"
 #include "exec/price/growth.h"
-#include "large_array.h"
 
 /* ---- begin ---- */
+
+/* Prepare to read outer rows, each with its key or range of keys, and to ask for these. */
+static void
+begin_outer(GpbJoinScan *join)
+{
+	const GpbJoinPlan *plan = &join->plan;
+	GpbOuter   *outer = &join->outer;
+	GpbAskWant	want = {GPB_ASK_NODE(&join->node)};
+	List	   *values = NIL;
+	ListCell   *lc;
+
+	foreach(lc, plan->clauses)
+		values = lappend(values, get_rightop(lfirst(lc)));
+	gpb_outer_begin(outer, &join->node, 1, sizeof(bool), NULL);
+	gpb_outer_begin_ranges(outer, 0, join->node.index, plan->nconditions, plan->conditions, values);
+	gpb_outer_set_bytes(outer, outer->ranges[0].width + (plan->counts ? sizeof(int64) : 0));
+	want.plan = plan->has_program ? &plan->program : NULL;
+	want.list = !plan->counts;
+	want.form = outer->ranges[0].form;
+	want.heap_rows = !plan->index_only && !plan->counts;
+	want.memory = gpb_rows_memory();
+	join->ask = gpb_ask_begin(&join->node.css.ss.ps, &want);
+	if (!plan->counts)
+		join->list = gpb_list_begin(&join->node, join->ask, want.heap_rows, plan->in_order);
+}
 
 static void
 begin_join(CustomScanState *css, EState *estate, int eflags)
@@ -43,49 +67,19 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 	join->rest_qual = ExecInitQual(plan->rest, &css->ss.ps);
 	if (!gpb_open_joined(&join->node, plan->index, eflags))
 		return;
-	gpb_join_program_begin(join);
 
-	join->context = CurrentMemoryContext;
-	gpb_keys_init(&join->keys, join->node.index, plan->nconditions, plan->conditions,
-				  plan->clauses, &css->ss.ps);
-	if (gpb_layout_has_dictionary(&join->keys.layout))
+	join->layout = *gpb_layout(join->node.index);
+	if (gpb_layout_has_dictionary(&join->layout))
 		join->dictionary = gpb_dictionary(join->node.index);
 	for (i = 0; i < plan->ninner && !plan->index_only; i++)
 		join->last_inner = Max(join->last_inner, plan->inner[i]);
 	join->wants_rows = plan->counts || plan->jointype == JOIN_LEFT || plan->jointype == JOIN_ANTI;
 	join->wants_matched = plan->jointype == JOIN_SEMI;
-	join->rows = gpb_outer_begin(ExecGetResultType(join->node.child));
-	join->child = gpb_child_rows_begin(join->node.child);
-	join->limit = GPB_FIRST_BATCH;
-	join->window = PG_UINT32_MAX;
+	begin_outer(join);
 	join->loaded_row = -1;
-	/* Columns behind those of both sides are never filled. */
-	memset(css->ss.ss_ScanTupleSlot->tts_isnull, true,
-		   css->ss.ss_ScanTupleSlot->tts_tupleDescriptor->natts * sizeof(bool));
 }
 
 /* ---- a batch of outer rows ---- */
-
-/* Make room for the marks of so many rows; what was there is lost. */
-static void
-reserve_marks(GpbJoinScan *join, uint32 n)
-{
-	if (n <= join->capacity)
-		return;
-	if (join->capacity > 0)
-	{
-		pfree(join->key_row);
-		pfree(join->matched);
-		if (join->plan.counts)
-			pfree(join->count);
-	}
-	join->capacity = 0;
-	join->key_row = gpb_alloc_array(join->context, n * sizeof(uint32));
-	join->matched = gpb_alloc_array(join->context, n * sizeof(bool));
-	if (join->plan.counts)
-		join->count = gpb_alloc_array(join->context, n * sizeof(int64));
-	join->capacity = n;
-}
 
 /* Put an outer row into the scan tuple, unless it is there; inner columns are as they were. */
 static inline void
@@ -95,27 +89,8 @@ load_outer_row(GpbJoinScan *join, uint32 row)
 
 	if (join->loaded_row == row)
 		return;
-	gpb_outer_get(join->rows, row, tuple->tts_values, tuple->tts_isnull);
+	gpb_outer_get(&join->outer, row, tuple->tts_values, tuple->tts_isnull);
 	join->loaded_row = row;
-}
-
-/*
- * Add the key of the outer row in the slot, number "row" of its batch.  A row
- * with a NULL, or with a value that no key can equal, has none.
- */
-static void
-add_key(GpbJoinScan *join, TupleTableSlot *slot, uint32 row)
-{
-	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
-	GpbJoinKeys *keys = &join->keys;
-
-	if (!keys->are_columns)
-	{
-		ResetExprContext(econtext);
-		load_outer_row(join, row);
-	}
-	if (gpb_keys_add(keys, econtext, slot))
-		join->key_row[keys->n - 1] = row;
 }
 
 /* Take the scan tuple back from a node above that made its values its own. */
@@ -142,203 +117,91 @@ load_nulls(GpbJoinScan *join)
 }
 
 /*
- * Read the next batch of outer rows, each with its key if it has one; false if there are
- * none.
+ * Set the program of the list, if there is one, for this execution.  The scan tuple has an outer
+ * row meanwhile: setrefs.c may have found parts of the constants among its columns.  Where the
+ * program cannot be used, all entries are listed.
+ */
+static void
+require_bound(GpbJoinScan *join)
+{
+	if (join->bound || !join->plan.has_program)
+		return;
+	load_outer_row(join, 0);
+	join->filtered = gpb_ask_bind(join->ask, join->node.css.ss.ps.ps_ExprContext) == NULL;
+	if (!join->filtered)
+		gpb_ask_set_program(join->ask, &(GpbProgram) {.list_entries = true},
+							join->outer.ranges[0].form);
+	join->bound = true;
+}
+
+/* Mark the outer rows at hand that have a match, by counts of the entries of their ranges. */
+static void
+count_matches(GpbJoinScan *join)
+{
+	const GpbOuterRanges *ranges = &join->outer.ranges[0];
+	bool	   *matched = join->outer.marks;
+
+	(void) gpb_ask_each(join->ask, ranges->ranges, ranges->n);
+	for (uint32 i = 0; i < ranges->n; i++)
+		matched[ranges->row[i]] = gpb_ask_answer(join->ask, i)[0] > 0;
+}
+
+/*
+ * Read the next batch of outer rows, each with its range if it has one, and ask for what the ranges
+ * have; false if there are no rows.
  */
 static bool
 read_outer_rows(GpbJoinScan *join)
 {
-	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
-	ExprContext *econtext = join->node.css.ss.ps.ps_ExprContext;
-	Size		memory = gpb_rows_memory();
-	uint32		limit;
-	uint32		row;
+	const GpbOuterRanges *ranges = &join->outer.ranges[0];
 
-	if (join->outer_done)
-		return false;
-	limit = Min(join->limit, gpb_most_rows(gpb_row_bytes(join->plan.nouter, join->keys.width) +
-										   (join->plan.counts ? sizeof(int64) : 0)));
-	join->limit = gpb_grown_batch(limit);
-	ExecClearTuple(tuple);
-	gpb_outer_clear(join->rows, limit);
-	gpb_keys_clear(&join->keys, limit);
-	reserve_marks(join, limit);
 	join->loaded_row = -1;
-	load_nulls(join);
-	ExecStoreVirtualTuple(tuple);
-	econtext->ecxt_scantuple = tuple;
-
-	while ((row = gpb_outer_count(join->rows)) < limit &&
-		   gpb_outer_copied(join->rows) < memory)
+	if (!gpb_outer_read(&join->outer, PG_UINT64_MAX))
+		return false;
+	memset(join->outer.marks, 0, join->outer.n * sizeof(bool));
+	if (join->plan.counts)
+		count_matches(join);
+	else
 	{
-		TupleTableSlot *slot = gpb_child_next(join->child);
-
-		if (TupIsNull(slot))
-		{
-			join->outer_done = true;
-			break;
-		}
-		gpb_outer_add(join->rows, slot);
-		add_key(join, slot, row);
+		if (ranges->n > 0)
+			require_bound(join);
+		gpb_list_start(join->list, ranges->ranges, ranges->width, ranges->n);
 	}
-	join->first = join->end = 0;
-	join->next_row = 0;
-	memset(join->matched, 0, gpb_outer_count(join->rows) * sizeof(bool));
-	return gpb_outer_count(join->rows) > 0;
+	return true;
 }
 
 /* ---- matches of a batch ---- */
-
-/* What answers the node's batches, made when there are outer rows. */
-static GpbBatch *
-join_batch(GpbJoinScan *join)
-{
-	GpbBatchWant want = {0};
-	MemoryContext caller;
-
-	if (join->batch != NULL)
-		return join->batch;
-	load_outer_row(join, 0);
-	gpb_join_program_bind(join, &want.program);
-	caller = MemoryContextSwitchTo(join->context);
-	want.form = join->keys.form;
-	want.program.list_entries = !join->plan.counts;
-	want.heap_rows = !join->plan.index_only && !join->plan.counts;
-	want.memory = gpb_rows_memory();
-	join->batch = gpb_batch_begin(join->node.heap, join->node.index,
-								  join->node.css.ss.ps.state->es_snapshot, &want,
-								  GPB_ENGINE_AUTO);
-	if (want.heap_rows && join->visit == NULL)
-		join->visit = gpb_visit_begin(join->node.heap, join->node.index,
-									  join->node.css.ss.ps.state->es_snapshot,
-									  gpb_entry_record_width(&join->keys.layout), NULL, NULL);
-	MemoryContextSwitchTo(caller);
-	return join->batch;
-}
-
-/* Ask for keys [first, end). */
-static void
-ask(GpbJoinScan *join)
-{
-	gpb_batch_run(join_batch(join), join->keys.keys + join->first * join->keys.width,
-				  join->end - join->first, NULL);
-}
-
-static int
-compare_numbers(const void *a, const void *b)
-{
-	uint32		i = ((const GpbRangeEntry *) a)->number;
-	uint32		j = ((const GpbRangeEntry *) b)->number;
-
-	return i < j ? -1 : i > j;
-}
-
-/*
- * Get the next part of the list, which may be the first of a new window of keys.  Returns false if
- * there are no more.
- */
-static bool
-next_part(GpbJoinScan *join)
-{
-	int			width = gpb_entry_record_width(&join->keys.layout);
-
-	for (;;)
-	{
-		join->records = NULL;
-		if (join->first < join->end)
-		{
-			join->records = gpb_batch_matches(join->batch, &join->nrecords);
-			join->next = 0;
-		}
-		if (join->records == NULL)
-		{
-			/* the window is done; the next one */
-			join->first = join->end;
-			if (join->first == join->keys.n)
-				return false;
-			join->end += Min(join->window, join->keys.n - join->first);
-			ask(join);
-			continue;
-		}
-		if (!join->plan.in_order || join->end - join->first == 1)
-			return true;
-		if (gpb_batch_at_end(join->batch))
-		{
-			/* the list had half of the batch's memory */
-			if (join->nrecords * width < gpb_rows_memory() / 4 && join->window <= PG_UINT32_MAX / 2)
-				join->window *= 2;
-			pg_qsort(join->records, join->nrecords, width, compare_numbers);
-			return true;
-		}
-		/*
-		 * too many for the memory: ask for half of the keys, until they turn out to have few
-		 * matches
-		 */
-		join->window = (join->end - join->first) / 2;
-		join->end = join->first + join->window;
-		join->redone++;
-		ask(join);
-	}
-}
-
-static inline uint32
-record_row(const GpbJoinScan *join, const GpbRangeEntry *record)
-{
-	return join->key_row[join->first + record->number];
-}
 
 /* Is the outer row done with, so that no further match of it matters? */
 static inline bool
 row_decided(const GpbJoinScan *join, uint32 row)
 {
 	return (join->plan.jointype == JOIN_SEMI || join->plan.jointype == JOIN_ANTI) &&
-		join->matched[row];
+		((bool *) join->outer.marks)[row];
 }
 
+/* GpbListSkip */
 static bool
-record_decided(void *arg, const GpbRangeEntry *record)
+range_decided(void *arg, uint32 range)
 {
-	GpbJoinScan *join = (GpbJoinScan *) arg;
+	GpbJoinScan *join = arg;
 
-	return row_decided(join, record_row(join, record));
+	return row_decided(join, join->outer.ranges[0].row[range]);
 }
 
-/* The next entry of the list whose inner row is there; false at the list's end. */
+/* Go to the next match; false after the batch's last one. */
 static bool
-next_record(GpbJoinScan *join)
+next_match(GpbJoinScan *join)
 {
-	int			width = gpb_entry_record_width(&join->keys.layout);
+	uint32		range;
 
-	for (;;)
-	{
-		if (join->visiting)
-		{
-			join->record = gpb_visit_next(join->visit, record_decided, join,
-										  &join->inner_slot);
-			if (join->record != NULL)
-				return true;
-			join->visiting = false;
-		}
-		if (join->records == NULL || join->next == join->nrecords)
-		{
-			if (!next_part(join))
-				return false;
-		}
-		if (join->plan.index_only)
-		{
-			join->record = gpb_entry_at(join->records, join->next++, width);
-			return true;
-		}
-		else
-		{
-			int			n = Min(join->nrecords - join->next, GPB_HEAP_BATCH);
-
-			gpb_visit_start(join->visit, gpb_entry_at(join->records, join->next, width), n,
-							join->plan.in_order);
-			join->next += n;
-			join->visiting = true;
-		}
-	}
+	if (join->plan.counts)
+		return false;
+	join->record = gpb_list_next(join->list, range_decided, join, &range, &join->inner_slot);
+	if (join->record == NULL)
+		return false;
+	join->row = join->outer.ranges[0].row[range];
+	return true;
 }
 
 /* Put the inner columns of the match at hand into the scan tuple. */
@@ -359,8 +222,8 @@ load_inner(GpbJoinScan *join)
 		for (i = 0; i < join->plan.ninner; i++)
 			values[i] = gpb_entry_value(join->node.heap, join->node.index,
 										join->node.css.ss.ps.state->es_snapshot,
-										&join->keys.layout, join->dictionary,
-										gpb_entry_key(join->record, &join->keys.layout),
+										&join->layout, join->dictionary,
+										gpb_entry_key(join->record, &join->layout),
 										join->record->row, join->plan.inner[i], &isnull[i]);
 		MemoryContextSwitchTo(caller);
 		return;
@@ -374,22 +237,6 @@ load_inner(GpbJoinScan *join)
 }
 
 /* ---- the node ---- */
-
-/* The scan tuple as it comes out of the node; NULL if the plan's condition refuses it. */
-static TupleTableSlot *
-join_result(GpbJoinScan *join)
-{
-	PlanState  *ps = &join->node.css.ss.ps;
-
-	if (ps->qual != NULL && !ExecQual(ps->qual, ps->ps_ExprContext))
-	{
-		InstrCountFiltered1(ps, 1);
-		return NULL;
-	}
-	if (ps->ps_ProjInfo == NULL)
-		return join->node.css.ss.ss_ScanTupleSlot;
-	return ExecProject(ps->ps_ProjInfo);
-}
 
 /* The filters that the match at hand, an entry of the list, has not passed yet */
 static inline ExprState *
@@ -434,10 +281,10 @@ join_match(GpbJoinScan *join)
 		if (!match_passes(join, filters))
 			return NULL;
 	}
-	join->matched[join->row] = true;
+	((bool *) join->outer.marks)[join->row] = true;
 	if (join->plan.jointype == JOIN_ANTI)
 		return NULL;
-	return join_result(join);
+	return gpb_node_result(&join->node, join->node.css.ss.ps.qual);
 }
 
 /* Go on to the outer rows before "end" that come out alone, and then to another phase. */
@@ -456,41 +303,33 @@ join_rows(GpbJoinScan *join, uint32 end, GpbJoinPhase after)
 static TupleTableSlot *
 next_row(GpbJoinScan *join)
 {
-	uint32		row = join->next_row;
+	const bool *matched = join->outer.marks;
+	uint32		row = join->outer.next;
 
-	while (join->wants_rows && row < join->rows_end && join->matched[row] != join->wants_matched)
+	while (join->wants_rows && row < join->rows_end && matched[row] != join->wants_matched)
 		row++;
 	if (!join->wants_rows || row >= join->rows_end)
 	{
-		join->next_row = Max(row, join->rows_end);
+		join->outer.next = Max(row, join->rows_end);
 		join->phase = join->after_rows;
 		return NULL;
 	}
-	join->next_row = row + 1;
+	join->outer.next = row + 1;
 	load_outer_row(join, row);
 	load_nulls(join);
-	return join_result(join);
+	return gpb_node_result(&join->node, join->node.css.ss.ps.qual);
 }
 
-/* Find the next match, and what comes before it; or, by counts, all matches of the batch. */
+/* Find the next match, and what comes before it. */
 static void
 join_next(GpbJoinScan *join)
 {
-	if (join->plan.counts)
-	{
-		gpb_join_count(join, join_batch(join));
-		join_rows(join, gpb_outer_count(join->rows), GPB_JOIN_LOAD);
-	}
-	else if (!next_record(join))
-		join_rows(join, gpb_outer_count(join->rows), GPB_JOIN_LOAD);
+	if (!next_match(join))
+		join_rows(join, join->outer.n, GPB_JOIN_LOAD);
+	else if (join->plan.in_order)
+		join_rows(join, join->row, GPB_JOIN_MATCH);
 	else
-	{
-		join->row = record_row(join, join->record);
-		if (join->plan.in_order)
-			join_rows(join, join->row, GPB_JOIN_MATCH);
-		else
-			join->phase = GPB_JOIN_MATCH;
-	}
+		join->phase = GPB_JOIN_MATCH;
 }
 
 static TupleTableSlot *
@@ -530,40 +369,18 @@ exec_join(CustomScanState *css)
 	return result;
 }
 
-/* End what answers, but keep what it counted and its engine's name. */
-static void
-end_batch(GpbJoinScan *join)
-{
-	const GpbBatchCounters *counters;
-
-	if (join->batch == NULL)
-		return;
-	counters = gpb_batch_counters(join->batch);
-	gpb_batch_counters_add(&join->past, counters);
-	strlcpy(join->past_engine, counters->engine, sizeof(join->past_engine));
-	join->past.engine = join->past_engine;
-	gpb_batch_end(join->batch);
-	join->batch = NULL;
-}
-
-/* What was read and not used is forgotten; batches begin small again. */
 static void
 rescan_join(CustomScanState *css)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
 
-	if (join->visit != NULL)
-		gpb_visit_stop(join->visit);
-	join->visiting = false;
-	join->records = NULL;
-	join->first = join->end = join->keys.n = 0;
-	join->limit = GPB_FIRST_BATCH;
-	join->outer_done = false;
+	if (join->list != NULL)
+		gpb_list_stop(join->list);
 	join->phase = GPB_JOIN_LOAD;
 	/* the program's constants may be others */
-	if (join->plan.has_program && css->ss.ps.chgParam != NULL)
-		end_batch(join);
-	gpb_rescan_child(&join->node);
+	if (css->ss.ps.chgParam != NULL)
+		join->bound = false;
+	gpb_outer_rescan(&join->outer);
 }
 
 static void
@@ -572,10 +389,10 @@ end_join(CustomScanState *css)
 	GpbJoinScan *join = (GpbJoinScan *) css;
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	gpb_visit_end(join->visit);
-	end_batch(join);
-	if (join->rows != NULL)
-		gpb_outer_end(join->rows);
+	if (join->list != NULL)
+		gpb_list_end(join->list);
+	else
+		gpb_ask_end(join->ask);
 	gpb_close_node(&join->node);
 }
 

@@ -42,7 +42,7 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
 	const GpbJoinPlan *plan = &join->plan;
-	GpbBatchCounters counters = join->past;
+	GpbBatchCounters counters = {0};
 
 	ExplainPropertyText(GPB_LABEL_JOIN_TYPE, join_type_name(plan->jointype), es);
 	gpb_explain_inner_index(plan->index, gpb_inner_alias(css, es), es);
@@ -61,12 +61,9 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (!es->analyze)
 		return;
 
-	if (join->batch != NULL)
-		gpb_batch_counters_add(&counters, gpb_batch_counters(join->batch));
-	if (counters.engine == NULL)
-		counters.engine = "none";
-	gpb_explain_counters(GPB_LABEL_KEYS, &counters,
-						 join->visit != NULL ? gpb_visit_count(join->visit) : 0, es);
-	if (es->format != EXPLAIN_FORMAT_TEXT || join->redone > 0)
-		ExplainPropertyInteger(GPB_LABEL_BATCHES_HALVED, NULL, (int64) join->redone, es);
+	gpb_ask_counters(join->ask, &counters);
+	gpb_explain_counters(GPB_LABEL_KEYS, &counters, gpb_list_visits(join->list), es);
+	if (es->format != EXPLAIN_FORMAT_TEXT || gpb_list_halved(join->list) > 0)
+		ExplainPropertyInteger(GPB_LABEL_BATCHES_HALVED, NULL,
+							   (int64) gpb_list_halved(join->list), es);
 }

@@ -214,7 +214,7 @@ bool
 gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInfo *index)
 {
 	candidate->index = index;
-	if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+	if (!gpb_index_is_usable(index) ||
 		!may_have_conditions(candidate, index))
 		return false;
 	GPB_COUNT_MATCH();

@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * join_node.c
- *	  The plan nodes GpubtreeJoin and GpubtreeJoinAggregate: how their fields travel.
+ *	  The plan node GpubtreeJoin: how its fields travel.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
-#include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
 
 void
@@ -57,31 +56,4 @@ gpb_join_get(const CustomScan *scan, GpbJoinPlan *plan)
 	plan->has_program = gpb_get_int(&reader) != 0;
 	if (plan->has_program)
 		gpb_program_get(&reader, list_nth(scan->custom_exprs, 4), &plan->program);
-}
-
-void
-gpb_join_aggregate_put(const GpbJoinAggregatePlan *plan, CustomScan *scan)
-{
-	List	  **private = &scan->custom_private;
-
-	scan->custom_exprs = list_make2(plan->clauses, plan->program.plan.constants);
-	gpb_put_oid(private, plan->index);
-	gpb_put_range_conditions(private, plan->conditions, plan->nconditions);
-	gpb_put_int(private, plan->nouter);
-	gpb_put_items(private, plan->items, plan->nitems);
-	gpb_put_row_program(private, &plan->program, plan->index, plan->alias);
-}
-
-void
-gpb_join_aggregate_get(const CustomScan *scan, GpbJoinAggregatePlan *plan)
-{
-	GpbPrivateReader reader = {scan->custom_private};
-
-	plan->clauses = linitial(scan->custom_exprs);
-	plan->index = gpb_get_oid(&reader);
-	plan->nconditions = gpb_get_range_conditions(&reader, &plan->conditions);
-	plan->nouter = gpb_get_int(&reader);
-	plan->nitems = gpb_get_items(&reader, &plan->items);
-	gpb_get_row_program(&reader, &plan->program);
-	plan->program.plan.constants = lsecond(scan->custom_exprs);
 }

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * join_node.h
- *	  Inside the node GpubtreeJoin, and what it shares with GpubtreeJoinAggregate; what the nodes do
- *	  is in README.
+ *	  Inside the node GpubtreeJoin, and what its planning shares with that of GpubtreeJoinAggregate;
+ *	  what the nodes do is in README.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,12 +14,10 @@
 #include "executor/tuptable.h"
 #include "nodes/pathnodes.h"
 
-#include "engine/batch.h"
-#include "engine/heap_visit.h"
-#include "exec/answer/child_rows.h"
-#include "exec/answer/outer_rows.h"
+#include "exec/answer/list_rows.h"
+#include "exec/answer/outer_batch.h"
 #include "exec/compile/program_build.h"
-#include "exec/price/outer_cost.h"
+#include "exec/price/outer_price.h"
 #include "exec/shell/node_shell.h"
 #include "exec/where/range_conditions.h"
 #include "index/dictionary.h"
@@ -39,7 +37,7 @@ typedef struct GpbJoinPlan
 	JoinType	jointype;		/* INNER, LEFT, SEMI or ANTI */
 	bool		index_only;		/* the index has all inner columns */
 	bool		in_order;		/* rows come out in the outer order */
-	bool		counts;			/* matches are counted, not listed (join_counts.c) */
+	bool		counts;			/* matches are counted, not listed */
 	int			nouter;			/* columns of the outer plan */
 	int			ninner;
 	AttrNumber *inner;			/* column of the index, or of the table, of each inner column */
@@ -152,39 +150,6 @@ extern List *gpb_join_range_clauses(const GpbJoinCandidate *candidate);
 extern double gpb_join_distinct_keys(PlannerInfo *root, GpbJoinCandidate *candidate,
 									 double outer_rows);
 
-/* ---- keys (join_keys.c) ---- */
-
-/* The keys of one batch, as gpb_batch_run takes them */
-typedef struct GpbJoinKeys
-{
-	GpbLayout	layout;
-	GpbRangeValues *values;
-	GpbRangeForm form;			/* points, if each range is one key */
-	Size		width;			/* of a range in this form */
-	bool		are_columns;	/* are all values columns of the outer plan? */
-	MemoryContext context;
-	char	   *keys;
-	uint32		n;
-	uint32		capacity;
-} GpbJoinKeys;
-
-/* Prepare for n conditions; the clauses are the same as OpExprs. */
-extern void gpb_keys_init(GpbJoinKeys *keys, Relation index, int n,
-						  const GpbRangeCondition *conditions, List *clauses, PlanState *ps);
-
-/* Forget all keys, and make room for "capacity" of them. */
-extern void gpb_keys_clear(GpbJoinKeys *keys, uint32 capacity);
-
-/* Make room for twice as many keys, but for no more than "most"; no key is forgotten. */
-extern void gpb_keys_grow(GpbJoinKeys *keys, uint32 most);
-
-/*
- * Add the key, or the range of keys, of an outer row; there must be room for it.  The row is in the
- * slot and, unless all values are columns, in the expression context's scan tuple.  Returns false
- * if no key satisfies the row's conditions, as where a value is NULL.
- */
-extern bool gpb_keys_add(GpbJoinKeys *keys, ExprContext *econtext, TupleTableSlot *slot);
-
 /* ---- the executor node ---- */
 
 typedef enum GpbJoinPhase
@@ -199,76 +164,39 @@ typedef struct GpbJoinScan
 {
 	GpbNode		node;
 	GpbJoinPlan plan;
-	MemoryContext context;		/* the node's */
 	ExprState  *match_qual;
 	ExprState  *inner_qual;		/* all filters */
 	ExprState  *rest_qual;		/* those that are left where the list has the program */
-	GpbProgramConstants *constants; /* of the program, if there is one */
+	bool		bound;			/* the program's constants are those of this execution */
 	bool		filtered;		/* the list has the program */
 	AttrNumber	last_inner;		/* last column of the table that is needed */
 	bool		wants_rows;		/* outer rows come out alone: LEFT, ANTI, SEMI by counts */
 	bool		wants_matched;	/* those with a match, not those without */
-
-	/* a batch: outer rows and, in their order, the keys of those that have one */
-	GpbChildRows *child;
-	GpbOuterRows *rows;
-	bool		outer_done;		/* the outer plan has no more */
-	uint32		limit;			/* rows of the next batch at most */
-	GpbJoinKeys keys;
+	GpbLayout	layout;
 	GpbDictionary *dictionary;	/* NULL: the index has none */
-	uint32	   *key_row;		/* row of each key */
-	bool	   *matched;		/* of each row: a match of it passed */
-	int64	   *count;			/* entries of each key, if they are counted */
-	uint32		capacity;		/* rows there is room for in key_row, matched and count */
 
-	/* keys [first, end) have been asked for; window: how many at a time */
-	uint32		first;
-	uint32		end;
-	uint32		window;
-	GpbBatch   *batch;
-	GpbHeapVisit *visit;
-	GpbRangeEntry *records;		/* part of the list, NULL if none */
-	uint64		nrecords;
-	uint64		next;			/* next record, or next to be visited */
-	bool		visiting;
+	/*
+	 * A batch of outer rows, and the ranges of keys of those that have one.  The mark of each row
+	 * is a bool: a match of it passed.
+	 */
+	GpbOuter	outer;
+
+	GpbAsk	   *ask;
+	GpbListRows *list;			/* of what is asked; NULL if matches are counted */
 
 	/* the match at hand, and rows that come out alone */
 	GpbJoinPhase phase;
 	uint32		row;
 	const GpbRangeEntry *record;
 	TupleTableSlot *inner_slot; /* the inner row, unless the index has all of it */
-	uint32		next_row;		/* first row not looked at */
-	uint32		rows_end;
+	uint32		rows_end;		/* rows from outer.next on up to this one come out */
 	GpbJoinPhase after_rows;
 	int64		loaded_row;		/* the row whose values the scan tuple has; -1 if it has none */
 
-	/* for EXPLAIN, beside those of the batch */
-	GpbBatchCounters past;		/* of batches that have ended, since parameters changed */
-	char		past_engine[128];	/* the engine of the last of these */
+	/* for EXPLAIN */
 	uint64		inner_removed;
 	uint64		match_removed;
-	uint64		redone;			/* windows that were halved since their list was too long */
 } GpbJoinScan;
-
-/*
- * Can counts tell which outer rows have a match?  "result" has all expressions of the rows that
- * come out; the other fields of the plan are known.
- */
-extern bool gpb_join_counts(PlannerInfo *root, const GpbJoinPlan *plan, Index innerrel,
-							List *result);
-
-/* Mark the outer rows at hand that have a match; the batch counts the entries of their keys. */
-extern void gpb_join_count(GpbJoinScan *join, GpbBatch *batch);
-
-/* Prepare the program of the list, if there is one. */
-extern void gpb_join_program_begin(GpbJoinScan *join);
-
-/*
- * Set the program, which is empty, to that of the list, if there is one and its constants are
- * values that it can say.  The scan tuple has an outer row: setrefs.c may have found parts of the
- * constants among its columns.
- */
-extern void gpb_join_program_bind(GpbJoinScan *join, GpbProgram *program);
 
 extern void gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 

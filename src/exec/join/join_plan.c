@@ -17,10 +17,11 @@
 #include "optimizer/restrictinfo.h"
 
 #include "exec/join/join_node.h"
-#include "exec/price/outer_cost.h"
+#include "exec/price/outer_price.h"
+#include "exec/shell/clause_order.h"
 #include "exec/shell/index_columns.h"
+#include "exec/shell/join_sides.h"
 #include "exec/shell/plan_check.h"
-#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 
 static Plan *plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -104,21 +105,21 @@ is_worth_it(const GpbJoinCandidate *candidate, const GpbOuterPrice *price, List 
 static List *
 find_outer_paths(PlannerInfo *root, const GpbJoinCandidate *candidate)
 {
-	const RelOptInfo *joinrel = candidate->joinrel;
-	Cost		rows_cost = joinrel->rows * (cpu_tuple_cost + joinrel->reltarget->cost.per_tuple);
+	GpbOuterInput input = {.ask.root = root, .target = candidate->joinrel->reltarget};
 	List	   *found = NIL;
 	ListCell   *lc;
 
 	foreach(lc, candidate->outerrel->pathlist)
 	{
 		Path	   *outer = lfirst(lc);
-		GpbOuterPrice least = gpb_least_outer_cost(outer);
+		GpbOuterPrice least;
 
 		if (!outer_path_fits(candidate, outer))
 			continue;
+		input.outer = outer;
 		/* a path with parameters has fewer rows than the join */
-		if (bms_is_empty(PATH_REQ_OUTER(outer)))
-			least.total_cost += rows_cost;
+		input.rows = bms_is_empty(PATH_REQ_OUTER(outer)) ? candidate->joinrel->rows : 0.0;
+		least = gpb_outer_total_price(&input);
 		if (is_worth_it(candidate, &least, joined_order(root, candidate, outer), outer))
 			found = lappend(found, outer);
 	}
@@ -138,17 +139,19 @@ partial_outer_paths(const GpbJoinCandidate *candidate)
 
 /* What the price of each path of the candidate's index rests on, but for the outer rows */
 static void
-begin_price(GpbJoinCandidate *candidate)
+begin_price(PlannerInfo *root, GpbJoinCandidate *candidate)
 {
 	GpbOuterInput *price = &candidate->price;
 
 	part_clauses(candidate, candidate->restrictlist, &candidate->match, &candidate->result);
 	memset(price, 0, sizeof(*price));
-	price->index = candidate->index;
-	price->index_only = candidate->index_only;
-	price->dropped = 1.0 - candidate->kept;
+	price->ask.root = root;
+	price->ask.index = candidate->index;
+	price->ask.listed = true;
+	price->ask.from_heap = !candidate->index_only;
+	price->ask.dropped = 1.0 - candidate->kept;
+	price->ask.entry_cost = candidate->entry_cost;
 	price->begin_cost = candidate->begin_cost;
-	price->entry_cost = candidate->entry_cost;
 	price->target = candidate->joinrel->reltarget;
 	candidate->kept_copy = NULL;
 }
@@ -161,14 +164,13 @@ begin_path_price(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, Li
 	GpbOuterInput *price = &candidate->price;
 
 	price->outer = outer;
-	price->outer_rows = outer->rows;
-	price->keys = gpb_join_distinct_keys(root, candidate, outer->rows);
+	price->ask.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
 	price->rows = path->rows;
-	price->matches = outer->rows * candidate->index->tuples * candidate->selectivity;
+	price->ask.entries = outer->rows * candidate->index->tuples * candidate->selectivity;
 	/* core knows from foreign keys of several columns what selectivities do not say */
 	if (candidate->jointype == JOIN_INNER && path->param_info == NULL)
-		price->matches = Max(price->matches, path->rows);
-	price->in_order = path->pathkeys != NIL;
+		price->ask.entries = Max(price->ask.entries, path->rows);
+	price->ask.in_order = path->pathkeys != NIL;
 	price->filters = list_concat_copy(candidate->rest, match);
 	return price;
 }
@@ -212,10 +214,10 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, bool
 	sketch.rows = sketch.param_info ? sketch.param_info->ppi_rows : joinrel->rows;
 	sketch.pathkeys = joined_order(root, candidate, outer);
 	input = begin_path_price(root, candidate, outer, match, &sketch);
-	price = gpb_outer_total_cost(root, input);
+	price = gpb_outer_total_price(input);
 	if (!partial && !is_worth_it(candidate, &price, sketch.pathkeys, outer))
 		return NULL;
-	price = gpb_outer_full_cost(root, input, &price);
+	price = gpb_outer_full_price(input, &price);
 
 	path = gpb_make_path(sizeof(GpbJoinPath), &join_path_methods, joinrel, joinrel->reltarget);
 	path->path.param_info = sketch.param_info;
@@ -253,7 +255,7 @@ add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, List *outers, Li
 {
 	ListCell   *lc;
 
-	begin_price(candidate);
+	begin_price(root, candidate);
 	foreach(lc, outers)
 	{
 		CustomPath *path = make_join_path(root, candidate, lfirst(lc), false);
@@ -363,6 +365,20 @@ begin_join_plan(PlannerInfo *root, const GpbJoinPath *own, GpbJoinPlan *plan)
 	plan->rest = gpb_order_clauses(root, candidate->rest);
 }
 
+/*
+ * Can counts tell which outer rows have a match?  "result" has all expressions of the rows that
+ * come out.  An anti-join returns inner columns only as NULLs.
+ */
+static bool
+counts_are_enough(PlannerInfo *root, const GpbJoinPlan *plan, Index innerrel, List *result)
+{
+	if (plan->match != NIL || plan->filters != NIL)
+		return false;
+	if (plan->jointype == JOIN_SEMI)
+		return !bms_is_member(innerrel, pull_varnos(root, (Node *) result));
+	return plan->jointype == JOIN_ANTI;
+}
+
 /* PlanCustomPath */
 static Plan *
 plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -385,8 +401,8 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	ncolumns = list_length(columns);
 	columns = list_concat(columns, list_difference(gpb_key_vars(root, index),
 												   candidate->columns));
-	plan.counts = gpb_join_counts(root, &plan, index->rel->relid,
-								  list_concat_copy(tlist, result));
+	plan.counts = counts_are_enough(root, &plan, index->rel->relid,
+									list_concat_copy(tlist, result));
 	scan = gpb_make_node(&gpb_join_node, path, 0, tlist, result, custom_plans, columns);
 	gpb_join_put(&plan, scan);
 	gpb_check_conditions(path, scan, plan.clauses, 1, plan.nouter);

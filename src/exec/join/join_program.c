@@ -22,8 +22,6 @@
 #include "exec/join/join_node.h"
 #include "exec/shell/expressions.h"
 
-/* ---- planning ---- */
-
 /* May the program have the condition, and has the index its columns? */
 static bool
 may_be_programs(PlannerInfo *root, const GpbJoinCandidate *candidate, RestrictInfo *rinfo)
@@ -101,27 +99,4 @@ gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidate)
 	candidate->kept = clauselist_selectivity(root, said, candidate->innerrel->relid, JOIN_INNER,
 											 NULL);
 	candidate->entry_cost = gpb_builder_cost(builder, 1.0, 1.0);
-}
-
-/* ---- execution ---- */
-
-void
-gpb_join_program_begin(GpbJoinScan *join)
-{
-	if (join->plan.has_program)
-		join->constants = gpb_program_constants_init(&join->plan.program, join->node.index,
-													 &join->node.css.ss.ps);
-}
-
-void
-gpb_join_program_bind(GpbJoinScan *join, GpbProgram *program)
-{
-	join->filtered = false;
-	if (!join->plan.has_program)
-		return;
-	*program = join->plan.program.program;
-	join->filtered = gpb_program_bind(join->constants, join->node.css.ss.ps.ps_ExprContext,
-									  program) == NULL;
-	if (!join->filtered)
-		memset(program, 0, sizeof(*program));
 }

@@ -30,13 +30,9 @@
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 
+#include "exec/price/core_paths.h"
+#include "exec/price/price_constants.h"
 #include "exec/price/unknown_bounds.h"
-
-/* The entries of a range whose length makes no difference to the choice of a plan */
-#define GPB_UNKNOWN_ENTRIES		100.0
-
-/* A path that reads at least this part of a range's entries is taken for one over that range. */
-#define GPB_SAME_ENTRIES		0.9
 
 /* ---- where values come from ---- */
 
@@ -57,33 +53,52 @@ is_of_subquery(PlannerInfo *root, const Param *param)
 	return false;
 }
 
-/* expression_tree_walker: is there a parameter that the rows of a query around this one set? */
-static bool
-has_outer_param(Node *node, void *root)
+/* What parameters are looked for: those of one kind, or all */
+typedef enum GpbParamKind
 {
+	GPB_ANY_PARAM,
+	GPB_STATEMENT_PARAM,		/* of the statement, whose value is not known */
+	GPB_OUTER_PARAM				/* that the rows of a query around this one set */
+} GpbParamKind;
+
+typedef struct GpbParamSearch
+{
+	GpbParamKind kind;
+	PlannerInfo *root;			/* for GPB_OUTER_PARAM */
+} GpbParamSearch;
+
+/* expression_tree_walker */
+static bool
+param_walker(Node *node, void *context)
+{
+	const GpbParamSearch *search = context;
+	const Param *param = (const Param *) node;
+
 	if (node == NULL)
 		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC &&
-		!is_of_subquery(root, (Param *) node))
-		return true;
-	return expression_tree_walker(node, has_outer_param, root);
+	if (!IsA(node, Param))
+		return expression_tree_walker(node, param_walker, context);
+	return search->kind == GPB_ANY_PARAM ||
+		(search->kind == GPB_STATEMENT_PARAM && param->paramkind == PARAM_EXTERN) ||
+		(search->kind == GPB_OUTER_PARAM && param->paramkind == PARAM_EXEC &&
+		 !is_of_subquery(search->root, param));
+}
+
+/* Is there such a parameter in the expression, or a List of some? */
+static bool
+has_param(void *expression, GpbParamKind kind)
+{
+	GpbParamSearch search = {kind, NULL};
+
+	return param_walker(expression, &search);
 }
 
 bool
 gpb_has_outer_value(PlannerInfo *root, Node *expression)
 {
-	return has_outer_param(expression, root);
-}
+	GpbParamSearch search = {GPB_OUTER_PARAM, root};
 
-/* expression_tree_walker: is there a parameter of the statement, whose value is not known? */
-static bool
-has_statement_param(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN)
-		return true;
-	return expression_tree_walker(node, has_statement_param, context);
+	return param_walker(expression, &search);
 }
 
 bool
@@ -93,19 +108,10 @@ gpb_have_statement_param(List *restrictions)
 
 	foreach(lc, restrictions)
 	{
-		if (has_statement_param((Node *) lfirst_node(RestrictInfo, lc)->clause, NULL))
+		if (has_param(lfirst_node(RestrictInfo, lc)->clause, GPB_STATEMENT_PARAM))
 			return true;
 	}
 	return false;
-}
-
-/* expression_tree_walker: is there a parameter, of the statement or of the executor? */
-static bool
-has_param(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	return IsA(node, Param) || expression_tree_walker(node, has_param, context);
 }
 
 /*
@@ -126,7 +132,7 @@ is_guessed(List *ranges)
 		if (rinfo->mergeopfamilies != NIL)
 			continue;
 		bounds++;
-		unknown |= has_param((Node *) rinfo->clause, NULL);
+		unknown |= has_param(rinfo->clause, GPB_ANY_PARAM);
 	}
 	return unknown && bounds > 1;
 }
@@ -217,24 +223,6 @@ most_rows_read(List *paths, List *ranges)
 	return most;
 }
 
-/* The cheapest path over the table by itself */
-static Path *
-cheapest_path(const RelOptInfo *rel)
-{
-	Path	   *best = NULL;
-	ListCell   *lc;
-
-	foreach(lc, rel->pathlist)
-	{
-		Path	   *path = lfirst(lc);
-
-		if (bms_is_empty(PATH_REQ_OUTER(path)) &&
-			(best == NULL || gpb_is_cheaper(path, best)))
-			best = path;
-	}
-	return best;
-}
-
 /*
  * Of a range with so many entries, as core estimates it: how many to compare with other ways to the
  * rows.  Where that is a guess on which core's cheapest path does not rest, each unknown bound
@@ -252,12 +240,12 @@ compared_entries(PlannerInfo *root, IndexOptInfo *index, List *ranges, double en
 
 	if (!is_guessed(ranges))
 		return entries;
-	other = cheapest_path(index->rel);
+	other = gpb_cheapest_path(index->rel);
 	if (other == NULL || rows_read(other, ranges) >= entries * GPB_SAME_ENTRIES)
 		return entries;
 	foreach(lc, ranges)
 	{
-		if (!has_param((Node *) lfirst_node(RestrictInfo, lc)->clause, NULL))
+		if (!has_param(lfirst_node(RestrictInfo, lc)->clause, GPB_ANY_PARAM))
 			known = lappend(known, lfirst(lc));
 	}
 	alone = clauselist_selectivity(root, known, relid, JOIN_INNER, NULL);
@@ -325,8 +313,7 @@ gpb_priced_entries(PlannerInfo *root, IndexOptInfo *index, List *conditions, Lis
 				   List *others, double entries)
 {
 	if (entries <= GPB_UNKNOWN_ENTRIES || root->parent_root != NULL ||
-		!(has_statement_param((Node *) conditions, NULL) ||
-		  has_statement_param((Node *) arms, NULL)) ||
+		!(has_param(conditions, GPB_STATEMENT_PARAM) || has_param(arms, GPB_STATEMENT_PARAM)) ||
 		others_have_index(index, conditions, arms, others))
 		return entries;
 	return GPB_UNKNOWN_ENTRIES;

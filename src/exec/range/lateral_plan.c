@@ -25,9 +25,10 @@
 #include "parser/parsetree.h"
 #include "utils/snapmgr.h"
 
+#include "exec/answer/ordinary.h"
 #include "exec/range/lateral.h"
 #include "exec/range/range_aggregate.h"
-#include "exec/shell/plan_rules.h"
+#include "exec/shell/clause_order.h"
 #include "exec/shell/settings.h"
 #include "exec/where/subquery_match.h"
 
@@ -303,6 +304,7 @@ add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
 	List	   *clauses = list_concat_copy(innerrel->baserestrictinfo, extra->restrictlist);
 	CustomPath *path;
 	GpbLateralPath *own;
+	GpbOuterPrice price;
 	QualCost	qual_cost;
 	Relids		required;
 
@@ -318,12 +320,12 @@ add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
 	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
 	path->path.pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
 	/* the subquery's planner is who knows the table's size */
-	gpb_range_aggregate_cost(innerrel->subroot, candidate->index, outer, &plan->range,
-							 candidate->entries, path->path.rows, path->path.pathtarget,
-							 &path->path.startup_cost, &path->path.total_cost);
+	price = gpb_range_aggregate_price(innerrel->subroot, candidate->index, outer, &plan->range,
+									  candidate->entries, path->path.rows, path->path.pathtarget);
 	cost_qual_eval(&qual_cost, list_concat_copy(plan->having, clauses), root);
-	path->path.startup_cost += qual_cost.startup;
-	path->path.total_cost += qual_cost.startup + qual_cost.per_tuple * outer->rows;
+	path->path.startup_cost = price.startup_cost + qual_cost.startup;
+	path->path.total_cost = price.total_cost + qual_cost.startup +
+		qual_cost.per_tuple * outer->rows;
 	path->custom_paths = list_make1(outer);
 	GPB_ADD_DISABLED(&path->path, outer);
 	if (candidate->ordinary != NULL)

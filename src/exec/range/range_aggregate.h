@@ -1,17 +1,18 @@
 /*-------------------------------------------------------------------------
  *
  * range_aggregate.h
- *	  Inside the node GpubtreeRangeAggregate; what the node does is in README.
+ *	  Inside the node GpubtreeRangeAggregate, of which GpubtreeJoinAggregate is a form; what the
+ *	  nodes do is in README.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef GPB_RANGE_AGGREGATE_H
 #define GPB_RANGE_AGGREGATE_H
 
-#include "exec/answer/child_rows.h"
+#include "exec/answer/ask.h"
 #include "exec/answer/kept_rows.h"
-#include "exec/answer/outer_rows.h"
-#include "exec/answer/range_totals.h"
+#include "exec/answer/outer_batch.h"
+#include "exec/price/outer_price.h"
 #include "exec/shell/node_shell.h"
 #include "exec/where/range_conditions.h"
 
@@ -51,12 +52,20 @@ typedef struct GpbRangeAggregatePlan
 								 * and items */
 	List	   *having;			/* the subquery's HAVING, over outer columns and items; it is tested
 								 * before columns are computed */
+
+	bool		joined;			/* GpubtreeJoinAggregate: one group of all outer rows, of which
+								 * nothing is kept but their ranges, and without outer columns.  The
+								 * scan tuple has also, never filled, the key columns; the program
+								 * has an answer, once it is bound. */
+	List	   *clauses;		/* if so: the conditions as OpExprs, for EXPLAIN */
 } GpbRangeAggregatePlan;
 
-/* Get the fields of the plan node; arrays are palloc'd. */
+/* Put the fields into the plan node, and get them; arrays are palloc'd. */
+extern void gpb_range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan);
 extern void gpb_range_aggregate_get(const CustomScan *scan, GpbRangeAggregatePlan *plan);
 
 extern const GpbNodeKind gpb_range_aggregate_node;
+extern const GpbNodeKind gpb_join_aggregate_node;
 
 /*
  * Make the plan node over an outer plan; plan->nouter is filled in.  results: the expressions for
@@ -73,10 +82,10 @@ extern Plan *gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual,
  * The price of the node over an outer path, whose rows each have "entries" entries in their range
  * on average, when "rows" rows of the target come out.
  */
-extern void gpb_range_aggregate_cost(PlannerInfo *root, IndexOptInfo *index, Path *outer,
-									 const GpbRowRange *range,
-									 double entries, double rows, PathTarget *target,
-									 Cost *startup_cost, Cost *total_cost);
+extern GpbOuterPrice gpb_range_aggregate_price(PlannerInfo *root, IndexOptInfo *index,
+											   Path *outer, const GpbRowRange *range,
+											   double entries, double rows,
+											   PathTarget *target);
 
 /*
  * Have the path over an outer path keep all rows, with this ordinary path beside the outer one.
@@ -107,38 +116,27 @@ typedef struct GpbRangeAggregateScan
 {
 	GpbNode		node;
 	GpbRangeAggregatePlan plan;
-	MemoryContext context;		/* the node's */
-	GpbRangeValues *values;
-	GpbProgramConstants *constants; /* of the program, if there is one */
-	GpbAnswerFormat format;		/* of answers; no words before it is known */
+	GpbAsk	   *ask;
+	bool		bound;			/* the program's constants are those of this execution */
 	GpbKeptRows all_rows;		/* if the program may have no answer */
-	GpbRangeTotals *totals;		/* NULL until the first batch */
-	GpbBatchCounters past;		/* of totals that have ended, since parameters changed */
-	char		past_engine[128];	/* the engine of the last of these */
+	bool		complete;		/* all rows are kept, or the ordinary plan returns them */
 	int			ncomputed;
 	ExprState **computed;
 	ExprState  *having;
 
-	/* a batch of outer rows, and the ranges of those that have one, in the rows' order */
-	GpbChildRows *child;
-	GpbOuterRows *rows;
-	bool		outer_done;		/* the outer plan has no more */
-	uint32		limit;			/* rows of the next batch at most */
-	uint32		capacity;		/* rows there is room for in these */
-	uint32	   *row_range;		/* number of each row's range, or GPB_NO_RANGE */
-	bool	   *starts_group;	/* of each row; unused unless rows come sorted by group columns */
-	int64	  **row_answer;		/* of each row's group; unused unless groups are gathered */
-	char	   *ranges;			/* input of the batch */
-	uint32		nranges;
-	uint32		next;			/* first row that is in no group yet */
+	/*
+	 * Outer rows: the mark of each is a bool, the first of a group, if rows come sorted by group
+	 * columns; if groups are gathered, a pointer to its group's answer.
+	 */
+	GpbOuter	outer;
 
 	/* groups */
 	GpbRangeGroups groups;
 	ExprState  *same_group;		/* NULL unless rows come sorted by group columns */
 	TupleTableSlot *first;		/* first outer row of the group that was read last */
 	TupleTableSlot *kept;		/* first row of the open group, when its batch has gone */
-	bool		group_open;		/* the scan tuple has the first row of a group, the totals' group
-								 * what was added to it */
+	bool		group_open;		/* the scan tuple has the first row of a group, the ask's group what
+								 * was added to it */
 } GpbRangeAggregateScan;
 
 /* ---- groups that are gathered (range_groups.c) ---- */
@@ -150,13 +148,13 @@ extern void gpb_range_groups_begin(GpbRangeAggregateScan *scan);
 extern void gpb_range_groups_reset(GpbRangeAggregateScan *scan);
 
 /*
- * Is one total wanted over all ranges, which are points, and no answer to each?  The totals' group
+ * Is one total wanted over all ranges, which are points, and no answer to each?  The ask's group
  * has it.
  */
 extern bool gpb_range_is_total(const GpbRangeAggregateScan *scan);
 
-/* Where the answer of an outer row's group is added up; it stays there. */
-extern int64 *gpb_range_group_of_row(GpbRangeAggregateScan *scan, TupleTableSlot *row);
+/* GpbOuterAdded: let the row's mark be where its group's answer is added up; that stays there. */
+extern void gpb_range_find_group(GpbNode *node, TupleTableSlot *slot, uint32 row);
 
 /* Add what each row of the batch has, whose ranges were answered, to the answer of its group. */
 extern void gpb_range_gather_batch(GpbRangeAggregateScan *scan);
@@ -165,8 +163,8 @@ extern void gpb_range_gather_batch(GpbRangeAggregateScan *scan);
 extern void gpb_range_groups_complete(GpbRangeAggregateScan *scan);
 
 /*
- * The next group, its first row in the scan tuple and its answer that of the totals' group; false
- * if there are no more.
+ * The next group, its first row in the scan tuple and its answer that of the ask's group; false if
+ * there are no more.
  */
 extern bool gpb_range_next_gathered(GpbRangeAggregateScan *scan);
 

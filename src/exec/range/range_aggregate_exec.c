@@ -4,7 +4,7 @@
  *	  The executor node of aggregates over each of many ranges.
  *
  * Outer rows are read a batch at a time, and the ranges of a batch aggregated together
- * (range_totals.h).  Then each outer row comes out with what its range has, or each group of rows
+ * (ask.h).  Then each outer row comes out with what its range has, or each group of rows
  * with what its rows' ranges have together.  A group may go on in the next batch: the scan tuple
  * keeps its first row meanwhile.  If a program may have no answer, all rows are kept until the end
  * (kept_rows.h).
@@ -17,12 +17,11 @@
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
-#include "exec/bind/program_bind_safe.h"
+#include "exec/answer/ordinary.h"
 #include "exec/price/growth.h"
 #include "exec/range/range_aggregate.h"
-#include "exec/shell/expressions.h"
-#include "large_array.h"
 
 /* ---- begin ---- */
 
@@ -63,16 +62,6 @@ begin_computed(GpbRangeAggregateScan *scan)
 	scan->having = ExecInitQual(scan->plan.having, &scan->node.css.ss.ps);
 }
 
-/* Prepare the ordinary plan for when a program has no answer, if there is one. */
-static void
-begin_ordinary(GpbRangeAggregateScan *scan, int eflags)
-{
-	CustomScan *node = castNode(CustomScan, scan->node.css.ss.ps.plan);
-
-	gpb_kept_begin(&scan->node, &scan->all_rows,
-				   scan->plan.has_ordinary ? llast(node->custom_plans) : NULL, eflags);
-}
-
 /* Raise core's errors about rights to execute what stands in the query. */
 static void
 require_rights(const GpbRangeAggregatePlan *plan)
@@ -84,190 +73,6 @@ require_rights(const GpbRangeAggregatePlan *plan)
 	gpb_require_row_program(&range->program);
 	for (i = 0; range->program.present && i < range->nconditions; i++)
 		gpb_require_function(get_opcode(range->conditions[i].operator));
-}
-
-static void
-begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
-{
-	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
-	const GpbRowRange *range = &scan->plan.range;
-
-	gpb_range_aggregate_get(castNode(CustomScan, css->ss.ps.plan), &scan->plan);
-	require_rights(&scan->plan);
-	gpb_start_child(&scan->node, eflags);
-	begin_ordinary(scan, eflags);
-	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
-		return;
-
-	scan->context = CurrentMemoryContext;
-	gpb_open_unnamed(estate, range->index, eflags, &scan->node.heap, &scan->node.index);
-	scan->node.opened_heap = true;
-	if (range->program.present)
-		scan->constants = gpb_program_constants_init(&range->program.plan, scan->node.index,
-													 &css->ss.ps);
-	scan->values = gpb_range_values_begin(scan->node.index, range->nconditions, range->conditions,
-										  scan->plan.values, &css->ss.ps);
-	begin_computed(scan);
-	scan->child = gpb_child_rows_begin(scan->node.child);
-	scan->rows = gpb_outer_begin(ExecGetResultType(scan->node.child));
-	scan->limit = GPB_FIRST_BATCH;
-	begin_groups(scan);
-}
-
-/* ---- what answers ---- */
-
-static inline void load_outer_row(GpbRangeAggregateScan *scan, uint32 row);
-
-/*
- * Begin what answers the node's batches, with this program unless the items are over bare columns.
- */
-static void
-begin_totals(GpbRangeAggregateScan *scan, const GpbProgram *program)
-{
-	const GpbRowRange *range = &scan->plan.range;
-	Snapshot	snapshot = scan->node.css.ss.ps.state->es_snapshot;
-	GpbRangeForm form = gpb_range_values_form(scan->values);
-	MemoryContext caller = MemoryContextSwitchTo(scan->context);
-
-	if (range->program.present)
-		scan->totals = gpb_range_totals_begin_program(scan->node.heap, scan->node.index, snapshot,
-													  program, range->items, range->nitems,
-													  form, gpb_rows_memory(), GPB_ENGINE_AUTO);
-	else
-		scan->totals = gpb_range_totals_begin(scan->node.heap, scan->node.index, snapshot,
-											  range->items, range->nitems, form,
-											  gpb_rows_memory(), GPB_ENGINE_AUTO);
-	MemoryContextSwitchTo(caller);
-}
-
-/*
- * Begin what answers, if it was not begun, now that there are outer rows.  The constants of a
- * program are evaluated with one of them in the scan tuple, since setrefs.c may have found parts of
- * them among the columns; they have the same value with each row.  The node may give up.
- */
-static void
-require_totals(GpbRangeAggregateScan *scan)
-{
-	const GpbRowProgram *own = &scan->plan.range.program;
-	GpbProgram	program = own->plan.program;
-
-	if (scan->totals != NULL)
-		return;
-	if (own->present)
-	{
-		ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
-		const char *refusal;
-
-		load_outer_row(scan, 0);
-		econtext->ecxt_scantuple = scan->node.css.ss.ss_ScanTupleSlot;
-		refusal = gpb_program_constants_bind(scan->constants,
-											 gpb_may_fail((Node *) own->plan.constants),
-											 econtext, &program);
-		if (refusal != NULL)
-		{
-			gpb_kept_give_up(&scan->node, &scan->all_rows, refusal);
-			return;
-		}
-	}
-	begin_totals(scan, &program);
-}
-
-/* The format of the answers to ranges; that of a program does not depend on its constants. */
-static const GpbAnswerFormat *
-answer_format(GpbRangeAggregateScan *scan)
-{
-	if (scan->format.words > 0)
-		return &scan->format;
-	if (scan->plan.range.program.present)
-		gpb_answer_format(&scan->plan.range.program.plan.program, &scan->format);
-	else
-	{
-		require_totals(scan);
-		scan->format = *gpb_range_totals_format(scan->totals);
-	}
-	return &scan->format;
-}
-
-/* End what answers, but keep what it counted and its engine's name. */
-static void
-end_totals(GpbRangeAggregateScan *scan)
-{
-	const GpbBatchCounters *counters;
-
-	if (scan->totals == NULL)
-		return;
-	counters = gpb_range_totals_counters(scan->totals);
-	gpb_batch_counters_add(&scan->past, counters);
-	strlcpy(scan->past_engine, counters->engine, sizeof(scan->past_engine));
-	scan->past.engine = scan->past_engine;
-	gpb_range_totals_end(scan->totals);
-	scan->totals = NULL;
-}
-
-/* ---- a batch of outer rows ---- */
-
-/* Bytes of an outer row that is passed by value, with its range and its answer */
-static Size
-range_row_bytes(GpbRangeAggregateScan *scan)
-{
-	return gpb_row_bytes(scan->plan.nouter, gpb_range_values_width(scan->values)) +
-		sizeof(int64 *) +
-		gpb_answer_width(answer_format(scan));
-}
-
-/* Make room for n rows; the rows of the last batch are lost. */
-static void
-reserve_outer_rows(GpbRangeAggregateScan *scan, uint32 n)
-{
-	gpb_outer_clear(scan->rows, n);
-	if (n <= scan->capacity)
-		return;
-	if (scan->capacity > 0)
-	{
-		pfree(scan->ranges);
-		pfree(scan->row_range);
-		pfree(scan->starts_group);
-		pfree(scan->row_answer);
-	}
-	scan->capacity = 0;
-	scan->ranges = gpb_alloc_array(scan->context,
-								   n * gpb_range_values_width(scan->values));
-	scan->row_range = gpb_alloc_array(scan->context, n * sizeof(uint32));
-	scan->starts_group = gpb_alloc_array(scan->context, n * sizeof(bool));
-	scan->row_answer = gpb_alloc_array(scan->context, n * sizeof(int64 *));
-	scan->capacity = n;
-}
-
-/* Put an outer row into the scan tuple; the results are NULL. */
-static inline void
-load_outer_row(GpbRangeAggregateScan *scan, uint32 row)
-{
-	TupleTableSlot *tuple = scan->node.css.ss.ss_ScanTupleSlot;
-
-	ExecClearTuple(tuple);
-	gpb_outer_get(scan->rows, row, tuple->tts_values, tuple->tts_isnull);
-	memset(tuple->tts_isnull + scan->plan.nouter, true,
-		   (scan->plan.range.nitems + scan->ncomputed) * sizeof(bool));
-	ExecStoreVirtualTuple(tuple);
-}
-
-/* Add the range, if there is one, of the outer row in the slot, number "row" of its batch. */
-static inline void
-add_row_range(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
-{
-	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
-
-	if (!gpb_range_values_are_columns(scan->values))
-	{
-		ResetExprContext(econtext);
-		load_outer_row(scan, row);
-		econtext->ecxt_scantuple = scan->node.css.ss.ss_ScanTupleSlot;
-	}
-	if (gpb_range_of_row(scan->values, econtext, slot,
-						 scan->ranges + scan->nranges * gpb_range_values_width(scan->values)))
-		scan->row_range[row] = scan->nranges++;
-	else
-		scan->row_range[row] = GPB_NO_RANGE;
 }
 
 /* Is the outer row in the slot, number "row" of its batch, the first of a group? */
@@ -288,45 +93,90 @@ row_starts_group(GpbRangeAggregateScan *scan, TupleTableSlot *slot, uint32 row)
 			return false;
 	}
 	ExecClearTuple(scan->first);
-	gpb_outer_get(scan->rows, row, scan->first->tts_values, scan->first->tts_isnull);
+	gpb_outer_get(&scan->outer, row, scan->first->tts_values, scan->first->tts_isnull);
 	ExecStoreVirtualTuple(scan->first);
 	return true;
 }
 
-/*
- * Read outer rows, each with its range if it has one, until the batch is full; false if there are
- * none.
- */
-static bool
-read_outer_rows(GpbRangeAggregateScan *scan, uint32 limit)
+/* GpbOuterAdded, where rows come sorted by group columns */
+static void
+mark_group_start(GpbNode *node, TupleTableSlot *slot, uint32 row)
 {
-	Size		row_bytes = range_row_bytes(scan);
-	Size		memory = gpb_rows_memory();
-	uint32		row;
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) node;
 
-	for (row = 0; row < limit; row++)
+	((bool *) scan->outer.marks)[row] = row_starts_group(scan, slot, row);
+}
+
+/* Prepare to read outer rows, each with its range and its mark, and to ask for the ranges. */
+static void
+begin_outer(GpbRangeAggregateScan *scan)
+{
+	const GpbRowRange *range = &scan->plan.range;
+	GpbAskWant	want = {GPB_ASK_NODE(&scan->node), .nitems = range->nitems, .items = range->items};
+	GpbOuter   *outer = &scan->outer;
+
+	if (scan->plan.gathered)
+		gpb_outer_begin(outer, &scan->node, 1, sizeof(int64 *), gpb_range_find_group);
+	else
+		gpb_outer_begin(outer, &scan->node, 1, sizeof(bool),
+						scan->plan.ngroup > 0 ? mark_group_start : NULL);
+	gpb_outer_begin_ranges(outer, 0, scan->node.index, range->nconditions, range->conditions,
+						   scan->plan.values);
+	want.plan = range->program.present ? &range->program.plan : NULL;
+	want.form = outer->ranges[0].form;
+	want.memory = gpb_rows_memory();
+	scan->ask = gpb_ask_begin(&scan->node.css.ss.ps, &want);
+	gpb_outer_set_bytes(outer, outer->ranges[0].width + sizeof(int64 *) +
+						gpb_ask_answer_width(scan->ask));
+}
+
+static void
+begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
+{
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
+	CustomScan *node = castNode(CustomScan, css->ss.ps.plan);
+
+	gpb_range_aggregate_get(node, &scan->plan);
+	require_rights(&scan->plan);
+	gpb_start_child(&scan->node, eflags);
+	if (scan->plan.has_ordinary)
 	{
-		TupleTableSlot *slot;
-
-		if (row > 0 && row * row_bytes + gpb_outer_copied(scan->rows) > memory)
-			break;
-		slot = gpb_child_next(scan->child);
-		if (TupIsNull(slot))
-		{
-			scan->outer_done = true;
-			break;
-		}
-		gpb_outer_add(scan->rows, slot);
-		if (scan->same_group != NULL)
-			scan->starts_group[row] = row_starts_group(scan, slot, row);
-		else if (scan->plan.gathered)
-			scan->row_answer[row] = gpb_range_group_of_row(scan, slot);
-		add_row_range(scan, slot, row);
+		gpb_ordinary_begin(&scan->node, llast(node->custom_plans), eflags);
+		gpb_kept_begin(&scan->all_rows, estate, css->ss.ps.ps_ResultTupleSlot);
 	}
-	/* a batch that was cut short by memory is not followed by a larger one */
-	if (row == limit)
-		scan->limit = gpb_grown_batch(limit);
-	return row > 0;
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return;
+
+	gpb_open_unnamed(estate, scan->plan.range.index, eflags, &scan->node.heap, &scan->node.index);
+	scan->node.opened_heap = true;
+	begin_computed(scan);
+	begin_outer(scan);
+	begin_groups(scan);
+	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree range aggregate",
+											ALLOCSET_SMALL_SIZES);
+}
+
+/* ---- a batch of outer rows ---- */
+
+/*
+ * Evaluate the constants of a program, now that there are outer rows, with one of them in the scan
+ * tuple, since setrefs.c may have found parts of them among the columns; they have the same value
+ * with each row.  The node may give up.
+ */
+static void
+require_bound(GpbRangeAggregateScan *scan)
+{
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	const char *refusal;
+
+	if (scan->bound || !scan->plan.range.program.present)
+		return;
+	gpb_outer_load(&scan->outer, 0);
+	econtext->ecxt_scantuple = scan->node.css.ss.ss_ScanTupleSlot;
+	refusal = gpb_ask_bind(scan->ask, econtext);
+	if (refusal != NULL)
+		gpb_node_give_up(&scan->node, refusal);
+	scan->bound = refusal == NULL;
 }
 
 /*
@@ -369,23 +219,6 @@ forget_first(GpbRangeAggregateScan *scan)
 	ExecClearTuple(scan->kept);
 }
 
-/* Aggregate the ranges of the batch; false if the node has given up. */
-static bool
-run_batch(GpbRangeAggregateScan *scan)
-{
-	const char *why;
-
-	if (scan->all_rows.gave_up != NULL)
-		return false;
-	if (gpb_range_is_total(scan) && scan->nranges > 0)
-		gpb_range_totals_sum(scan->totals, scan->ranges, scan->nranges);
-	else
-		gpb_range_totals_run(scan->totals, scan->ranges, scan->nranges);
-	if (scan->nranges > 0 && gpb_range_totals_gave_up(scan->totals, &why))
-		gpb_kept_give_up(&scan->node, &scan->all_rows, why);
-	return scan->all_rows.gave_up == NULL;
-}
-
 /*
  * Read the next batch of outer rows and aggregate their ranges; false if there are no rows, or if
  * the node has given up.
@@ -393,22 +226,29 @@ run_batch(GpbRangeAggregateScan *scan)
 static bool
 load_outer_batch(GpbRangeAggregateScan *scan)
 {
-	uint32		limit;
-	bool		more;
+	const GpbOuterRanges *ranges = &scan->outer.ranges[0];
+	const char *why;
 
-	if (scan->outer_done)
+	if (scan->outer.done)
 		return false;
-	limit = Min(scan->limit, gpb_most_rows(range_row_bytes(scan)));
 	if (scan->same_group != NULL)
 		keep_first(scan);
-	reserve_outer_rows(scan, limit);
-	scan->nranges = 0;
-	scan->next = 0;
-	more = read_outer_rows(scan, limit);
-	if (more)
-		require_totals(scan);
+	if (!gpb_outer_read(&scan->outer, PG_UINT64_MAX))
+	{
+		restore_first(scan);
+		return false;
+	}
+	require_bound(scan);
 	restore_first(scan);
-	return more && run_batch(scan);
+	if (scan->node.gave_up != NULL)
+		return false;
+	if (gpb_range_is_total(scan) && ranges->n > 0)
+		why = gpb_ask_total(scan->ask, ranges->ranges, ranges->n);
+	else
+		why = gpb_ask_each(scan->ask, ranges->ranges, ranges->n);
+	if (why != NULL)
+		gpb_node_give_up(&scan->node, why);
+	return why == NULL;
 }
 
 /* ---- groups ---- */
@@ -417,10 +257,10 @@ load_outer_batch(GpbRangeAggregateScan *scan)
 static inline void
 open_group(GpbRangeAggregateScan *scan, uint32 row)
 {
-	load_outer_row(scan, row);
+	gpb_outer_load(&scan->outer, row);
 	if (scan->kept != NULL)
 		ExecClearTuple(scan->kept);
-	gpb_range_group_init(scan->totals);
+	gpb_group_init(scan->ask);
 	scan->group_open = true;
 }
 
@@ -428,12 +268,12 @@ open_group(GpbRangeAggregateScan *scan, uint32 row)
 static inline void
 add_to_group(GpbRangeAggregateScan *scan, uint32 row)
 {
-	uint32		range = scan->row_range[row];
+	uint32		range = gpb_outer_range(&scan->outer, 0, row);
 
-	if (range != GPB_NO_RANGE && gpb_range_totals_entries(scan->totals, range) > 0)
-		gpb_range_group_add(scan->totals, range);
+	if (range != GPB_NO_RANGE && gpb_ask_answer(scan->ask, range)[0] > 0)
+		gpb_group_add(scan->ask, gpb_ask_answer(scan->ask, range));
 	else
-		gpb_range_group_count(scan->totals, scan->plan.empty_count, false);
+		gpb_group_count(scan->ask, scan->plan.empty_count, false);
 }
 
 /*
@@ -442,15 +282,15 @@ add_to_group(GpbRangeAggregateScan *scan, uint32 row)
 static bool
 fill_group(GpbRangeAggregateScan *scan)
 {
-	uint32		n = gpb_outer_count(scan->rows);
+	GpbOuter   *outer = &scan->outer;
 
-	while (scan->next < n)
+	while (outer->next < outer->n)
 	{
 		if (!scan->group_open)
-			open_group(scan, scan->next);
-		else if (scan->same_group == NULL || scan->starts_group[scan->next])
+			open_group(scan, outer->next);
+		else if (scan->same_group == NULL || ((bool *) outer->marks)[outer->next])
 			return true;
-		add_to_group(scan, scan->next++);
+		add_to_group(scan, outer->next++);
 	}
 	return false;
 }
@@ -464,22 +304,18 @@ next_gathered(GpbRangeAggregateScan *scan)
 {
 	if (!scan->groups.complete)
 	{
-		if (scan->totals != NULL)
-			gpb_range_group_init(scan->totals);
+		gpb_group_init(scan->ask);
 		while (load_outer_batch(scan))
 			gpb_range_gather_batch(scan);
-		if (scan->all_rows.gave_up != NULL)
+		if (scan->node.gave_up != NULL)
 			return false;
-		/* without an outer row nothing was asked, so constants don't matter */
-		if (scan->totals == NULL)
-			begin_totals(scan, &scan->plan.range.program.plan.program);
 		gpb_range_groups_complete(scan);
 	}
 	return gpb_range_next_gathered(scan);
 }
 
 /*
- * The next group, its first row in the scan tuple and what was added up in the group of the totals;
+ * The next group, its first row in the scan tuple and what was added up in the ask's group;
  * false if there are no more.
  */
 static bool
@@ -491,10 +327,10 @@ next_group(GpbRangeAggregateScan *scan)
 	while (!fill_group(scan))
 	{
 		/* without group columns a row is done with its batch */
-		if (scan->group_open && (scan->same_group == NULL || scan->outer_done))
+		if (scan->group_open && (scan->same_group == NULL || scan->outer.done))
 			return true;
 		if (!load_outer_batch(scan))
-			return scan->group_open && scan->all_rows.gave_up == NULL;
+			return scan->group_open && scan->node.gave_up == NULL;
 	}
 	return true;
 }
@@ -524,11 +360,11 @@ group_result(GpbRangeAggregateScan *scan)
 	bool		all_rows = scan->plan.gathered && scan->plan.ngroup == 0;
 	MemoryContext caller;
 
-	if (gpb_range_group_entries(scan->totals) == 0 && !scan->plan.keep_empty && !all_rows)
+	if (gpb_group_answer(scan->ask)[0] == 0 && !scan->plan.keep_empty && !all_rows)
 		return NULL;
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	gpb_range_group_final(scan->totals, tuple->tts_values + scan->plan.nouter,
-						  tuple->tts_isnull + scan->plan.nouter);
+	gpb_group_final(scan->ask, tuple->tts_values + scan->plan.nouter,
+					tuple->tts_isnull + scan->plan.nouter);
 	MemoryContextSwitchTo(caller);
 	econtext->ecxt_scantuple = tuple;
 	if (!ExecQual(scan->having, econtext))
@@ -537,12 +373,7 @@ group_result(GpbRangeAggregateScan *scan)
 		return NULL;
 	}
 	compute_columns(scan, tuple);
-	if (ps->qual != NULL && !ExecQual(ps->qual, econtext))
-	{
-		InstrCountFiltered1(ps, 1);
-		return NULL;
-	}
-	return ps->ps_ProjInfo == NULL ? tuple : ExecProject(ps->ps_ProjInfo);
+	return gpb_node_result(&scan->node, ps->qual);
 }
 
 /* The next row as it is computed; NULL after the last one, or if the node has given up. */
@@ -570,13 +401,17 @@ exec_range_aggregate(CustomScanState *css)
 
 	if (scan->node.ordinary_plan == NULL)
 		return next_result(scan);
-	if (!scan->all_rows.complete)
+	while (!scan->complete)
 	{
-		while ((row = next_result(scan)) != NULL)
-			gpb_kept_add(&scan->node, &scan->all_rows, row);
-		gpb_kept_complete(&scan->all_rows);
+		row = next_result(scan);
+		if (row != NULL)
+			gpb_kept_add(&scan->all_rows, row);
+		scan->complete = row == NULL;
 	}
-	return gpb_kept_next(&scan->node, &scan->all_rows);
+	if (scan->node.gave_up == NULL)
+		return gpb_kept_next(&scan->all_rows);
+	gpb_kept_drop(&scan->all_rows);
+	return gpb_ordinary_row(&scan->node);
 }
 
 /* What was read and not used is forgotten; batches begin small again. */
@@ -587,17 +422,20 @@ rescan_range_aggregate(CustomScanState *css)
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	forget_first(scan);
-	gpb_outer_clear(scan->rows, 0);
-	scan->next = 0;
 	scan->group_open = false;
-	scan->limit = GPB_FIRST_BATCH;
-	scan->outer_done = false;
 	gpb_range_groups_reset(scan);
 	/* a program's constants may be others */
-	if (scan->plan.range.program.present && css->ss.ps.chgParam != NULL)
-		end_totals(scan);
-	gpb_kept_rescan(&scan->node, &scan->all_rows);
-	gpb_rescan_child(&scan->node);
+	if (css->ss.ps.chgParam != NULL)
+	{
+		if (scan->bound)
+			gpb_ask_stop(scan->ask);
+		scan->bound = false;
+	}
+	gpb_kept_drop(&scan->all_rows);
+	scan->complete = false;
+	scan->node.gave_up = NULL;
+	gpb_ordinary_rescan(&scan->node);
+	gpb_outer_rescan(&scan->outer);
 }
 
 static void
@@ -607,10 +445,8 @@ end_range_aggregate(CustomScanState *css)
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	forget_first(scan);
-	end_totals(scan);
-	gpb_kept_end(&scan->all_rows);
-	if (scan->rows != NULL)
-		gpb_outer_end(scan->rows);
+	gpb_ask_end(scan->ask);
+	gpb_kept_drop(&scan->all_rows);
 	gpb_close_node(&scan->node);
 }
 
@@ -620,5 +456,83 @@ const GpbNodeKind gpb_range_aggregate_node = {
 	.exec.ExecCustomScan = exec_range_aggregate,
 	.exec.EndCustomScan = end_range_aggregate,
 	.exec.ReScanCustomScan = rescan_range_aggregate,
+	.exec.ExplainCustomScan = gpb_range_aggregate_explain
+};
+
+/* ---- GpubtreeJoinAggregate: one group, and no rows ---- */
+
+/*
+ * Put the answer into the scan tuple: ranges of all outer rows, a batch after the other, are added
+ * up in one group.  The planner has found the program to be certain, once it is bound.
+ */
+static void
+answer_joined(CustomScanState *css)
+{
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
+	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
+	const GpbOuterRanges *ranges = &scan->outer.ranges[0];
+	uint32		most = Min(gpb_rows_memory() / ranges->width, GPB_MOST_ROWS);
+	int			nouter = scan->plan.nouter;
+	const char *why = NULL;
+	MemoryContext caller;
+	bool		more;
+
+	gpb_clear_answer(&scan->node);
+	gpb_group_init(scan->ask);
+	do
+	{
+		more = gpb_outer_read_ranges(&scan->outer, most);
+		if (ranges->n > 0)
+			why = gpb_ask_total(scan->ask, ranges->ranges, ranges->n);
+		if (why != NULL)
+			elog(ERROR, "program over index \"%s\" has no answer: %s",
+				 RelationGetRelationName(scan->node.index), why);
+	} while (more);
+
+	caller = MemoryContextSwitchTo(scan->node.work);
+	gpb_group_final(scan->ask, tuple->tts_values + nouter, tuple->tts_isnull + nouter);
+	/* an outer row's values are gone with the row */
+	memset(tuple->tts_isnull, true, sizeof(bool) * nouter);
+	MemoryContextSwitchTo(caller);
+}
+
+/*
+ * The program is bound once: its constants are the same in each execution of the node, and no row
+ * that the snapshot sees has a code that the dictionary gets later.  Nothing of the outer plan is
+ * read before that, or if the node gives up.
+ */
+static TupleTableSlot *
+exec_joined(CustomScanState *css)
+{
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
+
+	if (!scan->bound && scan->plan.range.program.present && scan->node.gave_up == NULL)
+	{
+		const char *refusal = gpb_ask_bind(scan->ask, css->ss.ps.ps_ExprContext);
+
+		if (refusal != NULL)
+			gpb_node_give_up(&scan->node, refusal);
+		scan->bound = refusal == NULL;
+	}
+	return scan->node.gave_up == NULL ? gpb_exec_one_row(css) : gpb_ordinary_row(&scan->node);
+}
+
+static void
+rescan_joined(CustomScanState *css)
+{
+	GpbNode    *node = (GpbNode *) css;
+
+	gpb_rescan_one_row(css);
+	node->gave_up = NULL;
+	gpb_ordinary_rescan(node);
+}
+
+const GpbNodeKind gpb_join_aggregate_node = {
+	GPB_NODE_KIND("GpubtreeJoinAggregate", GpbRangeAggregateScan),
+	.answer = answer_joined,
+	.exec.BeginCustomScan = begin_range_aggregate,
+	.exec.ExecCustomScan = exec_joined,
+	.exec.EndCustomScan = end_range_aggregate,
+	.exec.ReScanCustomScan = rescan_joined,
 	.exec.ExplainCustomScan = gpb_range_aggregate_explain
 };

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * range_aggregate_explain.c
- *	  EXPLAIN of aggregates over each of many ranges.
+ *	  EXPLAIN of aggregates over each of many ranges, and of joins under aggregates.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,31 +11,26 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/ruleutils.h"
 
-#include "exec/answer/ordinary_child.h"
+#include "exec/answer/ordinary.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/node_explain.h"
 
 /* Show the columns that make a group, as the outer plan has them. */
 static void
-explain_group(const GpbRangeAggregatePlan *plan, CustomScan *scan, List *ancestors,
+explain_group(const GpbRangeAggregatePlan *plan, CustomScanState *css, List *ancestors,
 			  ExplainState *es)
 {
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, &scan->scan.plan, ancestors);
+	CustomScan *scan = castNode(CustomScan, css->ss.ps.plan);
 	List	   *columns = NIL;
 	int			i;
 
 	for (i = 0; i < plan->ngroup; i++)
-	{
-		TargetEntry *column = list_nth_node(TargetEntry, scan->custom_scan_tlist,
-											plan->group[i] - 1);
-
-		columns = lappend(columns, deparse_expression((Node *) column->expr, context, true,
-													  false));
-	}
+		columns = lappend(columns, list_nth_node(TargetEntry, scan->custom_scan_tlist,
+												 plan->group[i] - 1)->expr);
 	if (columns != NIL)
-		ExplainPropertyList(GPB_LABEL_GROUP_KEY, columns, es);
+		ExplainPropertyList(GPB_LABEL_GROUP_KEY, gpb_explained_list(css, columns, ancestors, es),
+							es);
 }
 
 /* ---- HAVING ---- */
@@ -81,17 +76,18 @@ show_items_mutator(Node *node, void *argument)
 	return expression_tree_mutator(node, show_items_mutator, argument);
 }
 
-/* Show what was counted, by what answers and by what has answered until parameters changed. */
+/* Show a join under aggregates, whose outer rows are looked up by keys. */
 static void
-explain_counters(GpbRangeAggregateScan *scan, ExplainState *es)
+explain_joined(GpbRangeAggregateScan *scan, List *ancestors, ExplainState *es)
 {
-	GpbBatchCounters counters = scan->past;
+	CustomScanState *css = &scan->node.css;
 
-	if (scan->totals != NULL)
-		gpb_batch_counters_add(&counters, gpb_range_totals_counters(scan->totals));
-	if (counters.engine == NULL)
-		counters.engine = "none";
-	gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
+	gpb_explain_inner_index(scan->plan.range.index, gpb_inner_alias(css, es), es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.clauses, ancestors, es);
+	if (!es->analyze)
+		return;
+	gpb_explain_gave_up(css, es);
+	gpb_ask_explain(scan->ask, GPB_LABEL_KEYS, es);
 }
 
 void
@@ -100,8 +96,13 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
 	Node	   *having;
 
-	gpb_ordinary_child_show(&scan->node);
-	explain_group(&scan->plan, castNode(CustomScan, css->ss.ps.plan), ancestors, es);
+	gpb_ordinary_show(&scan->node);
+	if (scan->plan.joined)
+	{
+		explain_joined(scan, ancestors, es);
+		return;
+	}
+	explain_group(&scan->plan, css, ancestors, es);
 	gpb_explain_row_range(&scan->plan.range, scan->plan.values, css, ancestors, es);
 	having = show_items_mutator((Node *) scan->plan.having, &scan->plan);
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, (List *) having, ancestors, es);
@@ -111,6 +112,6 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 		ExplainPropertyText(GPB_LABEL_GROUPS, scan->plan.keep_empty ? "All" : "Not Empty", es);
 	if (!es->analyze)
 		return;
-	explain_counters(scan, es);
+	gpb_ask_explain(scan->ask, GPB_LABEL_RANGES, es);
 	gpb_explain_gave_up(css, es);
 }

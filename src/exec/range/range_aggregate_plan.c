@@ -29,13 +29,15 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
+#include "exec/answer/ordinary.h"
 #include "exec/compile/program_words.h"
 #include "exec/range/range_aggregate.h"
+#include "exec/shell/join_sides.h"
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
-#include "exec/where/key_conditions.h"
+#include "exec/where/condition_match.h"
 #include "index/index_clauses.h"
 
 static Plan *plan_range_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -400,16 +402,16 @@ add_range_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptIn
 	CustomPath *path = gpb_make_path(sizeof(GpbRangePath), &range_aggregate_path_methods,
 									 candidate->joinrel, candidate->grouped_rel->reltarget);
 	GpbRangePath *own = (GpbRangePath *) path;
+	GpbOuterPrice price = gpb_range_aggregate_price(root, index, outer, &plan->range,
+													candidate->entries, rows,
+													path->path.pathtarget);
 	QualCost	having;
 
 	path->path.rows = rows;
 	path->custom_paths = list_make1(outer);
-	gpb_range_aggregate_cost(root, index, outer, &plan->range, candidate->entries, rows,
-							 path->path.pathtarget, &path->path.startup_cost,
-							 &path->path.total_cost);
 	cost_qual_eval(&having, candidate->having, root);
-	path->path.startup_cost += having.startup;
-	path->path.total_cost += having.startup + having.per_tuple * rows;
+	path->path.startup_cost = price.startup_cost + having.startup;
+	path->path.total_cost = price.total_cost + having.startup + having.per_tuple * rows;
 	path->path.pathkeys = result_order(root, candidate, outer);
 	if (plan->gathered)
 	{
@@ -442,7 +444,7 @@ groups_fit(const GpbRangeCandidate *candidate, const Path *outer, double groups)
 
 		for (i = 0; i < range->nitems && i < GPB_MAX_TERMS; i++)
 			program.term[program.nterms++] = (GpbTerm) {
-			0, gpb_word_is_float(range->items[i].type) ? GPB_KIND_FLOAT8 : GPB_KIND_INT8,
+			0, gpb_word_is_float(range->items[i].type.sql) ? GPB_KIND_FLOAT8 : GPB_KIND_INT8,
 			gpb_item_want(&range->items[i]), GPB_NO_SLOT, 0
 		};
 	}
@@ -620,7 +622,7 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 
 		const char *refusal;
 
-		if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
+		if (!gpb_index_is_usable(index) ||
 			!(gpb_explain_decisions || gpb_may_have_ranges(index, &candidate.columns)))
 			continue;
 		refusal = match_range_index(root, &candidate, index);

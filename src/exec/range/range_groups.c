@@ -74,24 +74,26 @@ bool
 gpb_range_is_total(const GpbRangeAggregateScan *scan)
 {
 	return scan->plan.gathered && scan->plan.ngroup == 0 && scan->plan.empty_count == 0 &&
-		gpb_range_values_form(scan->values) == GPB_RANGE_POINTS;
+		scan->outer.ranges[0].form == GPB_RANGE_POINTS;
 }
 
 /* A new answer, of no entries */
 static int64 *
 make_answer(GpbRangeAggregateScan *scan)
 {
-	const GpbAnswerFormat *format = &scan->format;
+	const GpbAnswerFormat *format = gpb_ask_format(scan->ask);
 	int64	   *answer = MemoryContextAlloc(scan->groups.context, gpb_answer_width(format));
 
 	gpb_answer_init(format, answer);
 	return answer;
 }
 
-int64 *
-gpb_range_group_of_row(GpbRangeAggregateScan *scan, TupleTableSlot *row)
+void
+gpb_range_find_group(GpbNode *node, TupleTableSlot *slot, uint32 row)
 {
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) node;
 	GpbRangeGroups *groups = &scan->groups;
+	int64	  **answer = (int64 **) scan->outer.marks + row;
 	TupleHashEntry entry;
 	bool		is_new;
 
@@ -99,33 +101,34 @@ gpb_range_group_of_row(GpbRangeAggregateScan *scan, TupleTableSlot *row)
 	{
 		if (groups->only == NULL)
 			groups->only = make_answer(scan);
-		return groups->only;
+		*answer = groups->only;
+		return;
 	}
 	if (groups->table == NULL)
 		make_table(scan);
-	ResetExprContext(scan->node.css.ss.ps.ps_ExprContext);
-	entry = LookupTupleHashEntry(groups->table, row, &is_new, NULL);
+	ResetExprContext(node->css.ss.ps.ps_ExprContext);
+	entry = LookupTupleHashEntry(groups->table, slot, &is_new, NULL);
 	if (is_new)
 		GPB_ENTRY_POINTER(groups->table, entry) = make_answer(scan);
-	return GPB_ENTRY_POINTER(groups->table, entry);
+	*answer = GPB_ENTRY_POINTER(groups->table, entry);
 }
 
 void
 gpb_range_gather_batch(GpbRangeAggregateScan *scan)
 {
-	const GpbAnswerFormat *format = &scan->format;
-	uint32		n = gpb_range_is_total(scan) ? 0 : gpb_outer_count(scan->rows);
+	const GpbAnswerFormat *format = gpb_ask_format(scan->ask);
+	int64	  **answers = scan->outer.marks;
+	uint32		n = gpb_range_is_total(scan) ? 0 : scan->outer.n;
 	uint32		row;
 
 	for (row = 0; row < n; row++)
 	{
-		uint32		range = scan->row_range[row];
-		int64	   *answer = scan->row_answer[row];
+		uint32		range = gpb_outer_range(&scan->outer, 0, row);
 
-		if (range != GPB_NO_RANGE && gpb_range_totals_entries(scan->totals, range) > 0)
-			gpb_answer_merge(format, answer, gpb_range_totals_answer(scan->totals, range));
+		if (range != GPB_NO_RANGE && gpb_ask_answer(scan->ask, range)[0] > 0)
+			gpb_answer_merge(format, answers[row], gpb_ask_answer(scan->ask, range));
 		else
-			answer[0] += scan->plan.empty_count;
+			answers[row][0] += scan->plan.empty_count;
 	}
 }
 
@@ -173,7 +176,7 @@ next_of_all(GpbRangeAggregateScan *scan)
 	groups->returned = true;
 	load_first_row(scan, NULL);
 	if (groups->only != NULL && !gpb_range_is_total(scan))
-		gpb_range_group_set(scan->totals, groups->only);
+		gpb_group_set(scan->ask, groups->only);
 	return true;
 }
 
@@ -191,6 +194,6 @@ gpb_range_next_gathered(GpbRangeAggregateScan *scan)
 	if (entry == NULL)
 		return false;
 	load_first_row(scan, entry->firstTuple);
-	gpb_range_group_set(scan->totals, GPB_ENTRY_POINTER(groups->table, entry));
+	gpb_group_set(scan->ask, GPB_ENTRY_POINTER(groups->table, entry));
 	return true;
 }

@@ -17,12 +17,12 @@
 #include "executor/executor.h"
 #include "utils/memutils.h"
 
+#include "exec/answer/ask.h"
 #include "exec/answer/fractions.h"
-#include "exec/answer/range_totals.h"
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
 #include "exec/shell/node_explain.h"
-#include "exec/where/node_ranges.h"
+#include "exec/where/conditions.h"
 #include "exec/where/ordered_column.h"
 #include "index/index.h"
 
@@ -32,9 +32,23 @@ typedef struct GpbPercentileScan
 	GpbPercentilePlan plan;
 	ExprState **fractions;		/* of each percentile */
 	GpbOrderedColumn ordered;
-	GpbBatchCounters counters;	/* of all executions */
-	char		engine[128];	/* what counters.engine points to: batches are gone by then */
+	GpbAsk	   *others;			/* for the other aggregates; NULL if there are none */
+	GpbRankFinder *finder;
 } GpbPercentileScan;
+
+/* Is it known before they are evaluated that only a few fractions are wanted? */
+static bool
+wants_few(const GpbPercentileScan *scan)
+{
+	int			i;
+
+	for (i = 0; i < scan->plan.npercentiles; i++)
+	{
+		if (scan->plan.percentiles[i].many)
+			return false;
+	}
+	return scan->plan.npercentiles <= GPB_RANK_FEW;
+}
 
 static void
 begin_percentile(CustomScanState *css, EState *estate, int eflags)
@@ -43,7 +57,6 @@ begin_percentile(CustomScanState *css, EState *estate, int eflags)
 	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
 	ListCell   *lc;
 
-	scan->counters.engine = "none";
 	gpb_percentile_get(plan, &scan->plan);
 	foreach(lc, plan->custom_scan_tlist)
 	{
@@ -55,6 +68,14 @@ begin_percentile(CustomScanState *css, EState *estate, int eflags)
 	if (!gpb_open_scanned(&scan->node, scan->plan.index, eflags))
 		return;
 
+	scan->finder = gpb_rank_begin(&scan->node,
+								  gpb_key_behind_column(gpb_layout(scan->node.index),
+														scan->plan.column),
+								  false, wants_few(scan));
+	if (scan->plan.nitems > 0)
+		scan->others = gpb_ask_begin(&css->ss.ps, &(GpbAskWant) {
+			GPB_ASK_NODE(&scan->node), .nitems = scan->plan.nitems, .items = scan->plan.items
+		});
 	gpb_ordered_column_init(scan->node.index, scan->plan.column, scan->plan.conditions,
 							&css->ss.ps, &scan->ordered);
 	scan->fractions = palloc(sizeof(ExprState *) * scan->plan.npercentiles);
@@ -202,15 +223,6 @@ percentile_value(const GpbLayout *layout, int column, const GpbPercentile *perce
 
 /* ---- the answer ---- */
 
-static void
-keep_counters(GpbPercentileScan *scan, const GpbBatchCounters *counters)
-{
-	gpb_batch_counters_add(&scan->counters, counters);
-	if (scan->counters.engine != scan->engine)
-		strlcpy(scan->engine, scan->counters.engine, sizeof(scan->engine));
-	scan->counters.engine = scan->engine;
-}
-
 /* Evaluate the fractions: errors are those of the first percentile that has one. */
 static GpbPercentileForm *
 want_percentiles(GpbPercentileScan *scan, GpbWantedRanks *ranks)
@@ -232,20 +244,6 @@ want_percentiles(GpbPercentileScan *scan, GpbWantedRanks *ranks)
 	return forms;
 }
 
-/* Is it known before they are evaluated that only a few fractions are wanted? */
-static bool
-wants_few(const GpbPercentileScan *scan)
-{
-	int			i;
-
-	for (i = 0; i < scan->plan.npercentiles; i++)
-	{
-		if (scan->plan.percentiles[i].many)
-			return false;
-	}
-	return scan->plan.npercentiles <= GPB_RANK_FEW;
-}
-
 /*
  * Put the percentiles over a range of keys, which is NULL if no key satisfies the conditions, into
  * the arrays.  Returns the number of rows.
@@ -257,22 +255,16 @@ answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *valu
 	GpbLayout	layout = *gpb_layout(scan->node.index);
 	GpbWantedRanks ranks = {.descending = gpb_key_column_descends(&layout, scan->plan.column)};
 	GpbPercentileForm *forms;
-	GpbRankFinder *finder;
-	GpbBatchCounters counters;
 	const GpbKey *next;
 	int			i;
 
-	finder = gpb_rank_begin(scan->node.heap, scan->node.index,
-							scan->node.css.ss.ps.state->es_snapshot,
-							gpb_key_behind_column(&layout, scan->plan.column), false,
-							wants_few(scan));
 	if (keys != NULL)
 	{
-		gpb_rank_set_range(finder, *keys);
-		ranks.total = gpb_rank_total(finder);
+		gpb_rank_set_range(scan->finder, *keys);
+		ranks.total = gpb_rank_total(scan->finder);
 	}
 	forms = want_percentiles(scan, &ranks);
-	find_wanted(&ranks, finder);
+	find_wanted(&ranks, scan->finder);
 	next = ranks.keys;
 	for (i = 0; i < scan->plan.npercentiles; i++)
 	{
@@ -281,9 +273,6 @@ answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *valu
 			values[i] = percentile_value(&layout, scan->plan.column, &scan->plan.percentiles[i],
 										 &forms[i], &next);
 	}
-	gpb_rank_counters(finder, &counters);
-	keep_counters(scan, &counters);
-	gpb_rank_end(finder);
 	return ranks.total;
 }
 
@@ -296,35 +285,29 @@ answer_others(GpbPercentileScan *scan, const GpbOrderedRanges *ranges, int64 tot
 			  bool *isnull)
 {
 	bool		nulls = scan->plan.nulls && gpb_ordered_has_nulls(ranges);
-	GpbLayout	layout = *gpb_layout(scan->node.index);
-	GpbRangeTotals *totals;
 	bool		counts = !nulls;
 	int			i;
 
-	if (scan->plan.nitems == 0)
+	if (scan->others == NULL)
 		return;
 	for (i = 0; i < scan->plan.nitems; i++)
 		counts &= gpb_item_counts_rows(&scan->plan.items[i]);
-	totals = gpb_range_totals_begin(scan->node.heap, scan->node.index,
-									scan->node.css.ss.ps.state->es_snapshot, scan->plan.items,
-									scan->plan.nitems, nulls ? GPB_RANGE_BOUNDS : GPB_RANGE_KEYS,
-									0, GPB_ENGINE_AUTO);
+	gpb_group_init(scan->others);
+	gpb_ask_set_form(scan->others, nulls ? GPB_RANGE_BOUNDS : GPB_RANGE_KEYS);
 	if (counts)
-		gpb_range_group_count(totals, total, true);
+		gpb_group_count(scan->others, total, true);
 	else if (nulls)
 	{
 		GpbRange	bounds[2] = {ranges->nulls};
 
 		if (ranges->has_keys)
-			bounds[1] = gpb_key_range(ranges->keys, layout.flags);
-		gpb_range_totals_sum(totals, bounds,
+			bounds[1] = gpb_key_range(ranges->keys, gpb_layout(scan->node.index)->flags);
+		(void) gpb_ask_total(scan->others, bounds,
 							 gpb_unite_ranges(bounds, ranges->has_keys ? 2 : 1));
 	}
 	else if (ranges->has_keys)
-		gpb_range_totals_sum(totals, &ranges->keys, 1);
-	gpb_range_group_final(totals, values, isnull);
-	keep_counters(scan, gpb_range_totals_counters(totals));
-	gpb_range_totals_end(totals);
+		(void) gpb_ask_total(scan->others, &ranges->keys, 1);
+	gpb_group_final(scan->others, values, isnull);
 }
 
 /*
@@ -356,18 +339,27 @@ answer_all(CustomScanState *css)
 static void
 end_percentile(CustomScanState *css)
 {
-	gpb_close_node((GpbNode *) css);
+	GpbPercentileScan *scan = (GpbPercentileScan *) css;
+
+	if (scan->finder != NULL)
+		gpb_rank_end(scan->finder);
+	gpb_ask_end(scan->others);
+	gpb_close_node(&scan->node);
 }
 
 static void
 explain_percentile(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbPercentileScan *scan = (GpbPercentileScan *) css;
+	GpbBatchCounters counters = {0};
 
 	gpb_explain_index(scan->plan.index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.conditions, ancestors, es);
-	if (es->analyze)
-		gpb_explain_counters(GPB_LABEL_RANGES, &scan->counters, 0, es);
+	if (!es->analyze)
+		return;
+	gpb_rank_counters(scan->finder, &counters);
+	gpb_ask_counters(scan->others, &counters);
+	gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
 }
 
 const GpbNodeKind gpb_percentile_node = {

@@ -13,16 +13,17 @@
 
 #include "access/stratnum.h"
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
-#include "exec/price/plan_costs.h"
+#include "exec/price/price.h"
+#include "exec/price/price_constants.h"
 #include "exec/rank/rank_node.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_check.h"
@@ -48,13 +49,6 @@ typedef struct GpbPercentilePath
 	GpbPercentilePlan plan;
 } GpbPercentilePath;
 
-static bool
-is_percentile(const Aggref *aggref)
-{
-	return aggref->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT ||
-		aggref->aggfnoid == F_PERCENTILE_DISC__FLOAT8_ANYELEMENT;
-}
-
 /* Part the aggregates of a query; the fractions of the percentiles go to a list of their own. */
 static void
 part_aggrefs(List *aggrefs, List **others, List **percentiles, List **fractions)
@@ -65,8 +59,9 @@ part_aggrefs(List *aggrefs, List **others, List **percentiles, List **fractions)
 	foreach(lc, aggrefs)
 	{
 		Aggref	   *aggref = lfirst_node(Aggref, lc);
+		const GpbAggregate *known = gpb_find_aggregate(aggref->aggfnoid);
 
-		if (!is_percentile(aggref))
+		if (known == NULL || known->function != GPB_PERCENTILE_DISC)
 			*others = lappend(*others, aggref);
 		else
 		{
@@ -94,18 +89,11 @@ match_percentile(Aggref *aggref, IndexOptInfo *index, int column, GpbPercentile 
 										gpb_own_family(index, column));
 	if (strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber)
 		return false;
-	percentile->many = aggref->aggfnoid == F_PERCENTILE_DISC__FLOAT8_ANYELEMENT;
+	percentile->many = gpb_find_aggregate(aggref->aggfnoid)->type == FLOAT8ARRAYOID;
 	percentile->descending = strategy == BTGreaterStrategyNumber;
 	percentile->type = exprType((Node *) argument);
 	return true;
 }
-
-/*
- * To begin, in units of gpubtree.setup_cost, beside the parts.  Measured on the CPU, all pages in
- * memory: the median of 300 entries took 20 us, where core's aggregate took 30; of 100 entries both
- * took 15, and of 10 it took 12, where core's took 9.
- */
-#define GPB_PERCENTILE_SETUP	3
 
 /*
  * Price: the rank, found in all entries, whose parts all percentiles share, and the other
@@ -114,41 +102,30 @@ match_percentile(Aggref *aggref, IndexOptInfo *index, int column, GpbPercentile 
  * part: then all are read again.
  */
 static Cost
-percentile_cost(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan *plan)
+percentile_price(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan *plan)
 {
 	double		entries = clamp_row_est(index->rel->rows);
-	Cost		cost = gpb_setup_cost * GPB_PERCENTILE_SETUP +
-		gpb_rank_cost(root, index, entries, false);
-	QualCost	bounds;
-	bool		seen[GPB_MAX_COLUMNS] = {false};
+	GpbPriceInput input = {.root = root, .index = index, .entries = entries, .seen = entries};
+	Bitmapset  *columns = NULL;
 	bool		many = false;
-	int			i;
 
-	cost_qual_eval(&bounds, plan->conditions, root);
-	cost += bounds.startup + bounds.per_tuple;
-	for (i = 0; i < plan->npercentiles; i++)
+	for (int i = 0; i < plan->npercentiles; i++)
 		many |= plan->percentiles[i].many;
-	if (many)
-		cost += gpb_count_cost(root, index, entries, false);
-	for (i = 0; i < plan->nitems; i++)
+	for (int i = 0; i < plan->nitems; i++)
 	{
-		const GpbAggregateItem *item = &plan->items[i];
-
-		if (gpb_item_counts_rows(item) && !plan->nulls)
-			continue;
-		if (!seen[item->column])
-			cost += gpb_count_cost(root, index, entries, false);
-		seen[item->column] = true;
+		if (!gpb_item_counts_rows(&plan->items[i]) || plan->nulls)
+			columns = bms_add_member(columns, plan->items[i].column);
 	}
-	return cost;
+	return gpb_setup_cost * GPB_PERCENTILE_SETUP + gpb_rank_price(root, index, entries, false) +
+		gpb_bounds_price(root, plan->conditions, NIL) +
+		(many + bms_num_members(columns)) * gpb_price(&input);
 }
 
 /* The path for one index; NULL if it cannot do this query. */
 static CustomPath *
-make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *index,
-					 List *others, List *percentiles, List *fractions)
+make_percentile_path(PlannerInfo *root, PathTarget *target, IndexOptInfo *index, List *others,
+					 List *percentiles, List *fractions)
 {
-	PathTarget *target = grouped_rel->reltarget;
 	GpbPercentilePlan plan = {.index = index->indexoid, .fractions = fractions};
 	GpbPercentilePath *own;
 	CustomPath *path;
@@ -173,7 +150,7 @@ make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *i
 	path = gpb_make_path(sizeof(GpbPercentilePath), &percentile_path_methods, index->rel,
 						 target);
 	path->path.rows = 1;
-	path->path.startup_cost = target->cost.startup + percentile_cost(root, index, &plan);
+	path->path.startup_cost = target->cost.startup + percentile_price(root, index, &plan);
 	path->path.total_cost = path->path.startup_cost + target->cost.per_tuple;
 	own = (GpbPercentilePath *) path;
 	own->index = index;
@@ -183,24 +160,23 @@ make_percentile_path(PlannerInfo *root, RelOptInfo *grouped_rel, IndexOptInfo *i
 }
 
 bool
-gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+gpb_percentile_add_path(const GpbGrouping *query)
 {
 	CustomPath *best = NULL;
-	List	   *aggrefs;
 	List	   *others;
 	List	   *percentiles;
 	List	   *fractions;
 	ListCell   *lc;
 
-	if (!gpb_enable_percentile || !gpb_query_is_plain(root) || !gpb_rel_is_plain(root, input_rel) ||
-		!gpb_collect_aggrefs(grouped_rel->reltarget, &aggrefs))
+	if (!gpb_enable_percentile || query->clauses != NIL || query->having != NIL ||
+		query->root->parse->groupingSets != NIL)
 		return false;
-	part_aggrefs(aggrefs, &others, &percentiles, &fractions);
+	part_aggrefs(query->aggrefs, &others, &percentiles, &fractions);
 	if (percentiles == NIL)
 		return false;
-	foreach(lc, input_rel->indexlist)
+	foreach(lc, query->rel->indexlist)
 	{
-		CustomPath *path = make_percentile_path(root, grouped_rel,
+		CustomPath *path = make_percentile_path(query->root, query->target,
 												lfirst_node(IndexOptInfo, lc), others,
 												percentiles, fractions);
 
@@ -208,7 +184,7 @@ gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *gr
 			best = path;
 	}
 	if (best != NULL)
-		add_path(grouped_rel, (Path *) best);
+		add_path(query->grouped_rel, (Path *) best);
 	return best != NULL;
 }
 

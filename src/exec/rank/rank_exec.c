@@ -164,8 +164,7 @@ rank_finder(GpbRankScan *scan)
 	MemoryContext caller = MemoryContextSwitchTo(scan->context);
 
 	if (scan->finder == NULL)
-		scan->finder = gpb_rank_begin(scan->node.heap, scan->node.index,
-									  scan->node.css.ss.ps.state->es_snapshot,
+		scan->finder = gpb_rank_begin(&scan->node,
 									  gpb_key_behind_column(gpb_layout(scan->node.index),
 															scan->plan.column),
 									  scan->plan.backward, true);

@@ -46,40 +46,41 @@ struct GpbRankFinder
 	MemoryContext context;
 	MemoryContext work;			/* the range's */
 	MemoryContext round;		/* of one search */
-	Relation	heap;
+	GpbNode    *node;
 	Relation	index;
-	Snapshot	snapshot;
 	GpbLayout	layout;
 	GpbKey		behind;			/* bits in which keys of one place may differ */
 	bool		from_end;
 	uint32		parts;			/* that a range is cut into, about */
 	GpbRankParts range;
-	GpbBatch   *count;			/* NULL until first needed */
-	GpbBatch   *list;			/* NULL until first needed */
-	GpbBatch   *nulls;			/* NULL until first needed */
+	GpbAsk	   *count;			/* the entries of ranges */
+	GpbAsk	   *list;			/* NULL until first needed */
 };
 
 GpbRankFinder *
-gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot, GpbKey behind, bool from_end,
-			   bool few)
+gpb_rank_begin(GpbNode *node, GpbKey behind, bool from_end, bool few)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree rank",
 												  ALLOCSET_DEFAULT_SIZES);
-	GpbRankFinder *finder = MemoryContextAllocZero(context, sizeof(GpbRankFinder));
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	GpbRankFinder *finder = palloc0(sizeof(GpbRankFinder));
+	/* nothing of any column: an answer is the number of entries */
+	GpbAskWant	want = {GPB_ASK_NODE(node), .form = GPB_RANGE_KEYS};
 
 	finder->context = context;
 	finder->work = AllocSetContextCreate(context, "gpubtree rank range",
 										 ALLOCSET_DEFAULT_SIZES);
 	finder->round = AllocSetContextCreate(context, "gpubtree rank round",
 										  ALLOCSET_DEFAULT_SIZES);
-	finder->heap = heap;
-	finder->index = index;
-	finder->snapshot = snapshot;
-	finder->layout = *gpb_layout(index);
+	finder->node = node;
+	finder->index = node->index;
+	finder->layout = *gpb_layout(node->index);
+	finder->count = gpb_ask_begin(&node->css.ss.ps, &want);
 	finder->behind = behind;
 	finder->from_end = from_end;
 	finder->parts = few && !gpb_mirror_available() ? Min(GPB_RANK_CPU_PARTS, gpb_rank_parts) :
 		gpb_rank_parts;
+	MemoryContextSwitchTo(caller);
 	return finder;
 }
 
@@ -126,35 +127,24 @@ gpb_rank_set_range(GpbRankFinder *finder, GpbKeyRange range)
 	MemoryContextSwitchTo(caller);
 }
 
-/* Begin a batch that counts the entries of ranges in this form. */
-static GpbBatch *
-rank_batch_begin(GpbRankFinder *finder, GpbRangeForm form)
+/* Count the entries of n ranges in this form. */
+static void
+rank_count(GpbRankFinder *finder, GpbRangeForm form, const void *ranges, uint32 n, int64 *entries)
 {
-	/* nothing of any column: an answer is the number of entries */
-	GpbBatchWant want = {.form = form};
-	MemoryContext caller = MemoryContextSwitchTo(finder->context);
-	GpbBatch   *batch = gpb_batch_begin(finder->heap, finder->index, finder->snapshot, &want,
-										GPB_ENGINE_AUTO);
+	uint32		i;
 
-	MemoryContextSwitchTo(caller);
-	return batch;
-}
-
-/* The batch that counts entries */
-static GpbBatch *
-rank_batch(GpbRankFinder *finder)
-{
-	if (finder->count == NULL)
-		finder->count = rank_batch_begin(finder, GPB_RANGE_KEYS);
-	return finder->count;
+	gpb_ask_set_form(finder->count, form);
+	(void) gpb_ask_each(finder->count, ranges, n);
+	for (i = 0; i < n; i++)
+		entries[i] = gpb_ask_answer(finder->count, i)[0];
 }
 
 /* Count the next n parts. */
 static void
 rank_count_parts(GpbRankFinder *finder, GpbRankParts *parts, uint32 n)
 {
-	gpb_batch_run(rank_batch(finder), parts->parts + parts->counted, n,
-				  parts->answers + parts->counted);
+	rank_count(finder, GPB_RANGE_KEYS, parts->parts + parts->counted, n,
+			   parts->answers + parts->counted);
 	parts->counted += n;
 }
 
@@ -221,9 +211,7 @@ gpb_rank_count_nulls(GpbRankFinder *finder, GpbRange nulls)
 {
 	int64		entries;
 
-	if (finder->nulls == NULL)
-		finder->nulls = rank_batch_begin(finder, GPB_RANGE_BOUNDS);
-	gpb_batch_run(finder->nulls, &nulls, 1, &entries);
+	rank_count(finder, GPB_RANGE_BOUNDS, &nulls, 1, &entries);
 	return entries;
 }
 
@@ -366,16 +354,16 @@ rank_spread(GpbRankSearch *search, GpbRankSpan span, const GpbKeyRange *parts,
 		rank_lost(search->finder);
 }
 
-static GpbBatch *
-rank_list_batch(GpbRankFinder *finder)
+static GpbAsk *
+rank_list(GpbRankFinder *finder)
 {
 	if (finder->list == NULL)
 	{
-		GpbBatchWant want = {.form = GPB_RANGE_KEYS, .program.list_entries = true};
+		GpbAskWant	want = {GPB_ASK_NODE(finder->node), .list = true, .form = GPB_RANGE_KEYS,
+		.engine = GPB_ENGINE_CPU};
 		MemoryContext caller = MemoryContextSwitchTo(finder->context);
 
-		finder->list = gpb_batch_begin(finder->heap, finder->index, finder->snapshot, &want,
-									   GPB_ENGINE_CPU);
+		finder->list = gpb_ask_begin(&finder->node->css.ss.ps, &want);
 		MemoryContextSwitchTo(caller);
 	}
 	return finder->list;
@@ -399,7 +387,7 @@ rank_list_spans(GpbRankSearch *search)
 {
 	GpbRankSpans *fine = &search->fine;
 	int			width = gpb_entry_record_width(&search->finder->layout);
-	GpbBatch   *batch = rank_list_batch(search->finder);
+	GpbAsk	   *list = rank_list(search->finder);
 	GpbKeyRange *ranges;
 	GpbRangeEntry *records;
 	uint64		n;
@@ -408,8 +396,8 @@ rank_list_spans(GpbRankSearch *search)
 	ranges = MemoryContextAllocHuge(search->finder->round, sizeof(GpbKeyRange) * fine->n);
 	for (i = 0; i < fine->n; i++)
 		ranges[i] = fine->spans[i].keys;
-	gpb_batch_run(batch, ranges, fine->n, NULL);
-	while ((records = gpb_batch_matches(batch, &n)) != NULL)
+	gpb_ask_list(list, ranges, fine->n);
+	while ((records = gpb_ask_matches(list, &n)) != NULL)
 	{
 		for (i = 0; i < n; i++)
 		{
@@ -467,8 +455,7 @@ rank_cut_spans(GpbRankSearch *search)
 		pfree(cuts.parts);
 	}
 	answers = palloc(sizeof(int64) * Max(n, 1));
-	if (n > 0)
-		gpb_batch_run(rank_batch(finder), parts, n, answers);
+	rank_count(finder, GPB_RANGE_KEYS, parts, n, answers);
 	for (i = 0, n = 0; i < cut.n; n = ends[i++])
 		rank_spread(search, cut.spans[i], parts + n, answers + n, ends[i] - n);
 	pfree(ends);
@@ -508,26 +495,15 @@ gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, GpbKey *keys)
 void
 gpb_rank_counters(const GpbRankFinder *finder, GpbBatchCounters *counters)
 {
-	const GpbBatch *batches[] = {finder->count, finder->list, finder->nulls};
-	int			i;
-
-	memset(counters, 0, sizeof(*counters));
-	counters->engine = "none";
-	for (i = 0; i < lengthof(batches); i++)
-	{
-		if (batches[i] != NULL)
-			gpb_batch_counters_add(counters, gpb_batch_counters(batches[i]));
-	}
+	gpb_ask_counters(finder->count, counters);
+	if (finder->list != NULL)
+		gpb_ask_counters(finder->list, counters);
 }
 
 void
 gpb_rank_end(GpbRankFinder *finder)
 {
-	if (finder->count != NULL)
-		gpb_batch_end(finder->count);
-	if (finder->list != NULL)
-		gpb_batch_end(finder->list);
-	if (finder->nulls != NULL)
-		gpb_batch_end(finder->nulls);
+	gpb_ask_end(finder->count);
+	gpb_ask_end(finder->list);
 	MemoryContextDelete(finder->context);
 }

@@ -14,12 +14,11 @@
 #define GPB_RANK_FIND_H
 
 #include "postgres.h"
-#include "utils/relcache.h"
-#include "utils/snapshot.h"
 
+#include "exec/answer/ask.h"
+#include "exec/shell/node_shell.h"
 #include "layout.h"
 #include "program/ranges.h"
-#include "engine/batch.h"
 
 /* ---- where to cut (rank_cuts.c) ---- */
 
@@ -77,10 +76,9 @@ typedef struct GpbRankPlace
  * order of the index or, with from_end, in the reverse.  Places have all or none of the keys that
  * differ only in the bits of "behind", as of an ordered column those of the columns behind it;
  * ranges must too.  "few" tells that no more than GPB_RANK_FEW ranks will be asked for.  Snapshot
- * and relations are as for gpb_batch_begin(); all memory is of a child of the current context.
+ * and relations are the node's; all memory is of a child of the current context.
  */
-extern GpbRankFinder *gpb_rank_begin(Relation heap, Relation index, Snapshot snapshot,
-									 GpbKey behind, bool from_end, bool few);
+extern GpbRankFinder *gpb_rank_begin(GpbNode *node, GpbKey behind, bool from_end, bool few);
 
 /* Look at this range from now on; what was counted of another is forgotten. */
 extern void gpb_rank_set_range(GpbRankFinder *finder, GpbKeyRange range);
@@ -103,7 +101,7 @@ extern int64 gpb_rank_count_nulls(GpbRankFinder *finder, GpbRange nulls);
  */
 extern void gpb_rank_keys(GpbRankFinder *finder, const int64 *ranks, uint64 n, GpbKey *keys);
 
-/* What all batches counted; the engine is that of the largest part of the work. */
+/* Add what all batches counted to *counters, as gpb_ask_counters() does. */
 extern void gpb_rank_counters(const GpbRankFinder *finder, GpbBatchCounters *counters);
 
 /* End all batches and free all memory. */

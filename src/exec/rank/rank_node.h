@@ -11,6 +11,7 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
+#include "exec/compile/grouping.h"
 #include "exec/compile/items.h"
 #include "exec/shell/node_shell.h"
 
@@ -18,10 +19,10 @@
 
 /*
  * The price of finding a rank among so many entries of an index; beside_index_scan is as for
- * gpb_visit_cost().
+ * gpb_heap_price().
  */
-extern Cost gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries,
-						  bool beside_index_scan);
+extern Cost gpb_rank_price(PlannerInfo *root, IndexOptInfo *index, double entries,
+						   bool beside_index_scan);
 
 /* ---- the node GpubtreeRank ---- */
 
@@ -105,7 +106,6 @@ extern const GpbNodeKind gpb_percentile_node;
  * Offer our path for a query's aggregates; to be called from create_upper_paths_hook.  Returns
  * false if none was offered.
  */
-extern bool gpb_percentile_add_path(PlannerInfo *root, RelOptInfo *input_rel,
-									RelOptInfo *grouped_rel);
+extern bool gpb_percentile_add_path(const GpbGrouping *query);
 
 #endif							/* GPB_RANK_NODE_H */

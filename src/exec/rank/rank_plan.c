@@ -34,25 +34,18 @@
 #include "utils/rel.h"
 #include "utils/selfuncs.h"
 
-#include "exec/price/plan_costs.h"
+#include "exec/price/price.h"
+#include "exec/price/price_constants.h"
 #include "exec/rank/rank_find.h"
 #include "exec/rank/rank_node.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
+#include "exec/where/condition_match.h"
 #include "exec/where/ordered_column.h"
 #include "index/index.h"
 #include "index/index_clauses.h"
-
-/*
- * In units of cpu_operator_cost: to cut off a part and to count it, beside what its entries cost
- * one by one
- */
-#define GPB_RANK_PART_COST	8
-
-/* Rows that are skipped one by one, on average, unless more have one value */
-#define GPB_RANK_SKIPPED_ROWS	100.0
 
 static Plan *plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 					   List *tlist, List *clauses, List *custom_plans);
@@ -244,9 +237,12 @@ conditions_are_of_key(IndexOptInfo *index, List *conditions)
 	return true;
 }
 
-/* As index_clause(), for a restriction that core does not know as a condition on this column */
+/*
+ * The restriction in core's own form, if it is a condition on key column c, for which
+ * gpb_match_ordered_column() has taken all of them; else NULL
+ */
 static IndexClause *
-index_clause_of_condition(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo)
+index_clause(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo)
 {
 	bool		point;
 	Expr	   *condition = gpb_match_column(root, index, c, rinfo->clause, &point);
@@ -256,39 +252,8 @@ index_clause_of_condition(PlannerInfo *root, IndexOptInfo *index, int c, Restric
 		return NULL;
 	clause = makeNode(IndexClause);
 	clause->rinfo = rinfo;
-	clause->indexquals = list_make1(make_simple_restrictinfo(root, condition));
-	clause->indexcol = c;
-	return clause;
-}
-
-/*
- * The restriction in core's own form, if it is a condition on key column c, for which
- * gpb_match_ordered_column() has taken all of them; else NULL
- */
-static IndexClause *
-index_clause(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo)
-{
-	Node	   *left;
-	IndexClause *clause;
-	RestrictInfo *qual = rinfo;
-
-	if (!IsA(rinfo->clause, NullTest) && !IsA(rinfo->clause, OpExpr))
-		return index_clause_of_condition(root, index, c, rinfo);
-	if (IsA(rinfo->clause, NullTest))
-		left = (Node *) ((NullTest *) rinfo->clause)->arg;
-	else
-		left = linitial(castNode(OpExpr, rinfo->clause)->args);
-	if (!match_index_to_operand(left, c, index))
-	{
-		/* the key may be on the right */
-		if (!IsA(rinfo->clause, OpExpr) ||
-			!match_index_to_operand(lsecond(((OpExpr *) rinfo->clause)->args), c, index))
-			return NULL;
-		qual = commute_restrictinfo(rinfo, get_commutator(((OpExpr *) rinfo->clause)->opno));
-	}
-	clause = makeNode(IndexClause);
-	clause->rinfo = rinfo;
-	clause->indexquals = list_make1(qual);
+	clause->indexquals = list_make1(equal(condition, rinfo->clause) ? rinfo :
+									make_simple_restrictinfo(root, condition));
 	clause->indexcol = c;
 	return clause;
 }
@@ -372,20 +337,15 @@ null_clause(PlannerInfo *root, IndexOptInfo *index, int column)
 
 /* ---- price ---- */
 
-/*
- * To begin, in units of gpubtree.setup_cost, beside the parts.  Measured on the CPU, all pages in
- * memory: the row behind 1,000 others took 45 to 55 us, where core's scan of the index took 55 to
- * 80, and behind 300 others 38 to 53, where core took 21 to 30.
- */
-#define GPB_RANK_SETUP	20
-
 Cost
-gpb_rank_cost(PlannerInfo *root, IndexOptInfo *index, double entries, bool beside_index_scan)
+gpb_rank_price(PlannerInfo *root, IndexOptInfo *index, double entries, bool beside_index_scan)
 {
 	double		leaves = entries / Max(index->tuples, 1.0) * index->pages;
+	GpbPriceInput input = {.root = root, .index = index, .entries = entries, .seen = entries,
+	.beside_index_scan = beside_index_scan};
 
-	return Min(leaves + 1, gpb_rank_parts) * GPB_RANK_PART_COST * cpu_operator_cost +
-		gpb_count_cost(root, index, entries, beside_index_scan);
+	input.begin = Min(leaves + 1, gpb_rank_parts) * GPB_RANK_PART_COST * cpu_operator_cost;
+	return gpb_price(&input);
 }
 
 /* ---- path ---- */
@@ -559,7 +519,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	path->flags = 0;
 	path->path.pathkeys = root->sort_pathkeys;
 	path->path.startup_cost = child->startup_cost + gpb_setup_cost * GPB_RANK_SETUP +
-		gpb_rank_cost(root, index, rows.skipped, true) +
+		gpb_rank_price(root, index, rows.skipped, true) +
 		Max(rows_of_value_before(root, index, plan.column, &rows) * row_cost,
 			Min(GPB_RANK_SKIPPED_ROWS / Max(child->rows, 1.0), 1.0) *
 			(child->total_cost - child->startup_cost));

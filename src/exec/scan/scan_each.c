@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * scan_each.c
- *	  One row of each key: which queries, at what price.
+ *	  One row of each key: which queries.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,21 +10,12 @@
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
-#include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
 #include "exec/compile/program_words.h"
 #include "exec/scan/scan_match.h"
-#include "exec/shell/index_columns.h"
-
-/*
- * In units of cpu_operator_cost: to find the next key and the first entry of it, and to fetch its
- * row, beside the page of the table that this comes to
- */
-#define GPB_SCAN_EACH_COST		800
 
 /* Do these clauses take for equal what the types themselves do? */
 static bool
@@ -114,15 +105,4 @@ gpb_scan_match_each(GpbScanMatch *match, Var *column)
 		return false;
 	match->plan.has_each = true;
 	return true;
-}
-
-Cost
-gpb_scan_each_cost(PlannerInfo *root, const GpbScanMatch *match, double *keys)
-{
-	IndexOptInfo *index = match->index;
-	List	   *key = list_make1(gpb_key_var(root, index));
-
-	*keys = estimate_num_groups(root, key, match->entries, NULL, NULL);
-	return *keys * GPB_SCAN_EACH_COST * cpu_operator_cost +
-		index_pages_fetched(*keys, index->rel->pages, index->pages, root) * random_page_cost;
 }

@@ -7,8 +7,6 @@
  */
 #include "compat.h"
 
-#include "exec/answer/range_totals.h"
-#include "exec/bind/program_bind_safe.h"
 #include "exec/scan/scan_node.h"
 #include "index/index.h"
 
@@ -24,7 +22,7 @@ compare_keys(const void *a, const void *b)
 
 /* Collect the groups' last keys, ascending and each once.  Returns their number. */
 static uint32
-collect_keys(GpbScanRows *scan, GpbRangeTotals *totals, GpbKey **keys)
+collect_keys(GpbScanRows *scan, GpbKey **keys)
 {
 	uint64		at = 0;
 	uint32		n = 0;
@@ -32,13 +30,13 @@ collect_keys(GpbScanRows *scan, GpbRangeTotals *totals, GpbKey **keys)
 	uint32		i;
 
 	*keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbKey) *
-								   Max(gpb_batch_group_count(gpb_range_totals_batch(totals)), 1));
-	while (gpb_range_totals_next_group(totals, &at) != NULL)
+								   Max(gpb_ask_group_count(scan->ends), 1));
+	while (gpb_ask_next_group(scan->ends, &at) != NULL)
 	{
 		Datum		value;
 		bool		isnull;
 
-		gpb_range_group_final(totals, &value, &isnull);
+		gpb_group_final(scan->ends, &value, &isnull);
 		if (!isnull)
 			(*keys)[n++] = gpb_datum_key(&scan->layout, value);
 		scan->groups++;
@@ -77,48 +75,37 @@ add_nulls(const GpbScanRows *scan, const GpbRange *asked, uint32 nasked, GpbRang
 	}
 }
 
-/* Make what finds the last keys; NULL, having noted why, if its program cannot be used. */
-static GpbRangeTotals *
-begin_totals(GpbScanRows *scan, GpbRangeForm form)
+void
+gpb_scan_begin_ends(GpbScanRows *scan)
 {
-	GpbNode    *node = &scan->node;
-	GpbProgram	program = scan->plan.ends.program;
-	const char *why = gpb_program_constants_bind(scan->end_constants, scan->constants_may_fail,
-												 node->css.ss.ps.ps_ExprContext, &program);
+	GpbAskWant	want = {GPB_ASK_NODE(&scan->node), .plan = &scan->plan.ends, .nitems = 1,
+	.items = scan->plan.end};
 
-	if (why != NULL)
-	{
-		gpb_note_gave_up(node, why);
-		return NULL;
-	}
-	return gpb_range_totals_begin_program(node->heap, node->index,
-										  node->css.ss.ps.state->es_snapshot, &program,
-										  scan->plan.end, 1, form, 0, GPB_ENGINE_AUTO);
+	scan->ends = gpb_ask_begin(&scan->node.css.ss.ps, &want);
 }
 
 bool
 gpb_scan_find_ends(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uint32 n,
 				   GpbRange **keys, uint32 *nkeys)
 {
-	GpbRangeTotals *totals = begin_totals(scan, form);
+	const char *why = gpb_ask_bind(scan->ends, scan->node.css.ss.ps.ps_ExprContext);
 	GpbKey	   *found;
 	uint32		nfound;
 	uint32		i;
-	const char *why;
 
-	if (totals == NULL)
-		return false;
-	gpb_range_group_init(totals);
-	gpb_range_totals_sum(totals, ranges, n);
-	gpb_batch_counters_add(&scan->end_counters, gpb_range_totals_counters(totals));
-	if (gpb_range_totals_gave_up(totals, &why))
+	if (why == NULL)
+	{
+		gpb_ask_set_form(scan->ends, form);
+		why = gpb_ask_total(scan->ends, ranges, n);
+	}
+	if (why != NULL)
 	{
 		gpb_note_gave_up(&scan->node, why);
-		gpb_range_totals_end(totals);
+		gpb_ask_stop(scan->ends);
 		return false;
 	}
-	nfound = collect_keys(scan, totals, &found);
-	gpb_range_totals_end(totals);
+	nfound = collect_keys(scan, &found);
+	gpb_ask_stop(scan->ends);
 	*keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(GpbRange) * (nfound + n));
 	for (i = 0; i < nfound; i++)
 		(*keys)[i] = gpb_key_range((GpbKeyRange) {found[i], found[i]}, scan->layout.flags);

@@ -62,30 +62,25 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	scan->layout = *gpb_layout(scan->node.index);
 	if (gpb_layout_has_dictionary(&scan->layout))
 		scan->dictionary = gpb_dictionary(scan->node.index);
-	if (scan->layout.nkeys > 0)
-		scan->conditions = gpb_column_conditions_init(scan->node.index, plan->conditions,
-													  plan->arrays, plan->arms, &css->ss.ps);
-	else
-		gpb_node_ranges_init(plan->conditions, plan->arms, scan->node.index, &css->ss.ps,
-							 &scan->ranges);
+	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, plan->arrays,
+										   plan->arms, &css->ss.ps);
 	if (plan->skips != NIL)
-		gpb_column_conditions_skip(scan->conditions, plan->skips, plan->skip_prefix, &css->ss.ps);
-	if (plan->arrays != NIL && scan->conditions == NULL)
-		scan->arrays = gpb_arrays_begin(scan->node.index, plan->arrays, &css->ss.ps);
+		gpb_conditions_skip(scan->conditions, plan->skips, plan->skip_prefix, &css->ss.ps);
 	scan->constants = gpb_program_constants_init(&plan->program, scan->node.index,
 												 &css->ss.ps);
 	scan->constants_may_fail = gpb_may_fail((Node *) plan->program.constants);
 	if (plan->has_ends)
-		scan->end_constants = gpb_program_constants_init(&plan->ends, scan->node.index,
-														 &css->ss.ps);
+		gpb_scan_begin_ends(scan);
 	scan->bound = ExecInitExprList(plan->bound, &css->ss.ps);
 	scan->all = ExecInitQual(plan->all, &css->ss.ps);
 	scan->settings_matter = contain_mutable_functions((Node *) plan->all) ||
 		contain_mutable_functions((Node *) css->ss.ps.plan->qual);
 	if (!plan->index_only)
 		begin_table_columns(scan);
-	scan->list = gpb_list_begin(scan->node.heap, scan->node.index, estate->es_snapshot,
-								!plan->index_only);
+	scan->ask = gpb_ask_begin(&css->ss.ps, &(GpbAskWant) {
+		GPB_ASK_NODE(&scan->node), .heap_rows = !plan->index_only, .early = true
+	});
+	scan->list = gpb_list_begin(&scan->node, scan->ask, !plan->index_only, false);
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan",
 											ALLOCSET_DEFAULT_SIZES);
 }
@@ -151,9 +146,13 @@ ask_for(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uint32 n)
 	bind_program(scan, &program);
 	if (scan->plan.has_ends && scan->unfiltered == NULL &&
 		gpb_scan_find_ends(scan, form, ranges, n, &keys, &nkeys))
-		gpb_list_ask(scan->list, &program, GPB_RANGE_BOUNDS, keys, nkeys);
-	else
-		gpb_list_ask(scan->list, &program, form, ranges, n);
+	{
+		form = GPB_RANGE_BOUNDS;
+		ranges = keys;
+		n = nkeys;
+	}
+	gpb_ask_set_program(scan->ask, &program, form);
+	gpb_list_start(scan->list, ranges, 0, n);
 }
 
 /* Begin with one row of each key of n ranges. */
@@ -168,6 +167,7 @@ start_keys(GpbScanRows *scan, const GpbRange *ranges, uint32 n)
 
 		scan->keys = gpb_scan_keys_begin(scan->node.heap, scan->node.index,
 										 ps->state->es_snapshot);
+		scan->reader = gpb_scan_keys_reader(scan->keys);
 		MemoryContextSwitchTo(caller);
 	}
 	gpb_scan_keys_start(scan->keys, ranges, n);
@@ -190,7 +190,7 @@ start_walk(GpbScanRows *scan)
 		scan->reader = gpb_group_walk_reader(scan->walk);
 		MemoryContextSwitchTo(caller);
 	}
-	if (!gpb_column_conditions_sets(scan->conditions, ps->ps_ExprContext, &scan->layout, sets))
+	if (!gpb_conditions_sets(scan->conditions, ps->ps_ExprContext, &scan->layout, sets))
 		sets = NULL;
 	gpb_group_walk_start(scan->walk, sets);
 }
@@ -240,12 +240,8 @@ read_next(GpbScanRows *scan)
 static void
 ask(GpbScanRows *scan)
 {
-	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
 	MemoryContext caller;
-	GpbRange   *ranges;
-	GpbArrayKeys keys;
-	uint32		n;
-	bool		lossy;			/* then the conditions are among the others, tested for each row */
+	GpbFoundRanges found;		/* if lossy, each row is tested for the conditions too */
 
 	gpb_list_stop(scan->list);
 	MemoryContextReset(scan->node.work);
@@ -259,22 +255,13 @@ ask(GpbScanRows *scan)
 		MemoryContextSwitchTo(caller);
 		return;
 	}
-	n = scan->conditions != NULL ?
-		gpb_column_conditions_evaluate(scan->conditions, econtext, &ranges, &lossy) :
-		gpb_node_ranges_evaluate(&scan->ranges, econtext, &ranges, &lossy);
+	gpb_conditions_evaluate(scan->conditions, scan->node.css.ss.ps.ps_ExprContext, &found);
 	if (scan->plan.has_each)
-		start_keys(scan, ranges, n);
+		start_keys(scan, found.ranges, found.n);
 	else if (scan->plan.direction != NoMovementScanDirection)
-		start_reading(scan, ranges, n);
-	else if (n > 0 && scan->arrays == NULL)
-		ask_for(scan, GPB_RANGE_BOUNDS, ranges, n);
-	else if (n > 0 && gpb_arrays_keys(scan->arrays, &scan->layout, ranges[0], &keys))
-	{
-		if (keys.points)
-			ask_for(scan, GPB_RANGE_POINTS, keys.keys, keys.n);
-		else
-			ask_for(scan, GPB_RANGE_KEYS, keys.ranges, keys.n);
-	}
+		start_reading(scan, found.ranges, found.n);
+	else if (found.n > 0)
+		ask_for(scan, found.form, found.ranges, found.n);
 	MemoryContextSwitchTo(caller);
 }
 
@@ -391,20 +378,20 @@ static bool
 next_row(GpbScanRows *scan, const GpbRangeEntry **entry)
 {
 	TupleTableSlot *row = NULL;
+	uint32		range;
 
 	/* before the row that its values may point to goes */
 	ExecClearTuple(scan->node.css.ss.ss_ScanTupleSlot);
 	*entry = NULL;
 	if (scan->reader != NULL)
 	{
-		if (!(scan->walk != NULL ? gpb_group_walk_next(scan->walk) : read_next(scan)))
+		if (!(scan->walk != NULL ? gpb_group_walk_next(scan->walk) :
+			  scan->keys != NULL ? gpb_scan_keys_next(scan->keys) : read_next(scan)))
 			return false;
 		row = gpb_reader_row(scan->reader);
 	}
-	else if (scan->plan.has_each)
-		row = gpb_scan_keys_next(scan->keys);
 	else
-		*entry = gpb_list_next(scan->list, &row);
+		*entry = gpb_list_next(scan->list, NULL, NULL, &range, &row);
 	if (*entry == NULL && row == NULL)
 		return false;
 	load_row(scan, *entry, row);
@@ -432,11 +419,8 @@ exec_scan(CustomScanState *css)
 		ResetExprContext(econtext);
 		if (!next_row(scan, &entry))
 			return NULL;
-		if (!row_passes(scan, entry))
-			continue;
-		if (css->ss.ps.ps_ProjInfo == NULL)
-			return css->ss.ss_ScanTupleSlot;
-		return ExecProject(css->ss.ps.ps_ProjInfo);
+		if (row_passes(scan, entry))
+			return gpb_node_result(&scan->node, NULL);
 	}
 }
 
@@ -457,13 +441,12 @@ end_scan(CustomScanState *css)
 	GpbScanRows *scan = (GpbScanRows *) css;
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	if (scan->keys != NULL)
-		gpb_scan_keys_end(scan->keys);
 	if (scan->walk != NULL)
 		gpb_group_walk_end(scan->walk);
 	else if (scan->reader != NULL)
 		gpb_reader_end(scan->reader);
 	gpb_list_end(scan->list);
+	gpb_ask_end(scan->ends);
 	gpb_close_node(&scan->node);
 }
 

@@ -16,7 +16,7 @@
 #include "exec/scan/scan_node.h"
 #include "exec/shell/node_explain.h"
 #include "exec/where/column_skip.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 
 /* Show which entries a limited list has. */
 static void
@@ -52,23 +52,6 @@ explain_first(const GpbScanRows *scan, List *ancestors, ExplainState *es)
 								 program->nulls_first ? "FIRST" : "LAST"), es);
 }
 
-/* Show whose last keys are looked for. */
-static void
-explain_groups(const GpbScanRows *scan, List *ancestors, ExplainState *es)
-{
-	Plan	   *plan = scan->node.css.ss.ps.plan;
-	List	   *context = set_deparse_context_plan(es->deparse_cxt, plan, ancestors);
-	List	   *groups = NIL;
-	ListCell   *lc;
-
-	foreach(lc, scan->plan.groups)
-		groups = lappend(groups, deparse_expression(lfirst(lc), context,
-													GPB_EXPLAINED_TABLES(es) > 1 || es->verbose,
-													true));
-	if (groups != NIL)
-		ExplainPropertyList(GPB_LABEL_LAST, groups, es);
-}
-
 /* Show which rows of which groups a walk looks for. */
 static void
 explain_walk(const GpbScanRows *scan, ExplainState *es)
@@ -102,8 +85,8 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbScanRows *scan = (GpbScanRows *) css;
 	const GpbScanPlan *plan = &scan->plan;
-	GpbBatchCounters counters = {.engine = "none"};
-	uint64		visits = 0;
+	GpbBatchCounters counters = {0};
+	bool		keys;
 
 	gpb_explain_index(plan->index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
@@ -112,7 +95,9 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	gpb_explain_skip(css, plan->skips, scan->conditions, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_FILTER, css, plan->filters, ancestors, es);
 	explain_first(scan, ancestors, es);
-	explain_groups(scan, ancestors, es);
+	if (plan->groups != NIL)
+		ExplainPropertyList(GPB_LABEL_LAST, gpb_explained_list(css, plan->groups, ancestors, es),
+							es);
 	if (plan->has_each)
 		ExplainPropertyText(GPB_LABEL_ROWS, "One of Each Key", es);
 	if (gpb_scan_walks(plan))
@@ -123,25 +108,21 @@ gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	ExplainPropertyText(GPB_LABEL_COLUMNS, plan->index_only ? "Index" : "Table", es);
 	if (!es->analyze)
 		return;
-	if (scan->keys != NULL)
-	{
-		ExplainPropertyInteger(GPB_LABEL_HEAP_FETCHES, NULL,
-							   (int64) gpb_scan_keys_rows(scan->keys), es);
-		return;
-	}
-	if (gpb_scan_walks(plan) || plan->direction != NoMovementScanDirection)
+	if (scan->keys != NULL || gpb_scan_walks(plan) || plan->direction != NoMovementScanDirection)
 	{
 		explain_read(scan, es);
 		return;
 	}
-	if (scan->list != NULL)
-		gpb_list_counters(scan->list, &counters, &visits);
+	gpb_ask_counters(scan->ask, &counters);
 	if (scan->groups > 0)
-		gpb_batch_counters_add(&counters, &scan->end_counters);
-	gpb_explain_counters(plan->arrays != NIL && scan->conditions == NULL ? GPB_LABEL_KEYS :
+		gpb_ask_counters(scan->ends, &counters);
+	/* a child that was never begun has no conditions */
+	keys = plan->arrays != NIL && (scan->conditions == NULL ||
+								   gpb_conditions_form(scan->conditions) != GPB_RANGE_BOUNDS);
+	gpb_explain_counters(keys ? GPB_LABEL_KEYS :
 						 plan->arms != NIL || plan->arrays != NIL || plan->skips != NIL ?
 						 GPB_LABEL_RANGES : NULL,
-						 &counters, visits, es);
+						 &counters, gpb_list_visits(scan->list), es);
 	if (es->format != EXPLAIN_FORMAT_TEXT || scan->rechecked > 0)
 		ExplainPropertyInteger(GPB_LABEL_RECHECKED, NULL, (int64) scan->rechecked, es);
 	if (plan->has_ends)

@@ -2,7 +2,7 @@
  *
  * scan_groups.c
  *	  The first and last rows of groups, by walking from group to group: which queries, with which
- *	  index, at what price.
+ *	  index.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,23 +18,16 @@
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
-#include "utils/spccache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "exec/price/plan_costs.h"
 #include "exec/scan/scan_match.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
-#include "exec/where/column_conditions.h"
+#include "exec/where/condition_match.h"
+#include "exec/where/ordered_column.h"
 #include "index/index_clauses.h"
 #include "page/page.h"
-
-/*
- * In units of cpu_operator_cost: a descent of the tree.  Measured with 10,000 groups of 5 M entries
- * in memory: two descents and an entry took 3 us.
- */
-#define GPB_WALK_GROUP_COST	100
 
 /* ---- the query ---- */
 
@@ -191,13 +184,6 @@ key_place(IndexOptInfo *index, const Var *column)
 	return -1;
 }
 
-/* Do the fields of the key's column differ exactly if its values do? */
-static bool
-column_is_exact(IndexOptInfo *index, int c)
-{
-	return gpb_coding_key_is_exact(gpb_held_type_coding(index->opcintype[c]));
-}
-
 /*
  * Find how many columns of the key tell groups apart, and nothing else: each is one of the query's
  * or has one value.  Returns 0 if the query has other columns.
@@ -209,7 +195,7 @@ match_prefix(PlannerInfo *root, IndexOptInfo *index, const GpbScanGroups *groups
 	int			missing = list_length(groups->columns);
 	int			c;
 
-	for (c = 0; c < index->nkeycolumns && column_is_exact(index, c); c++)
+	for (c = 0; c < index->nkeycolumns && gpb_key_column_is_exact(index, c); c++)
 	{
 		bool		is_group = false;
 		ListCell   *lc;
@@ -257,7 +243,7 @@ match_order_clause(PlannerInfo *root, IndexOptInfo *index, SortGroupClause *clau
 	Node	   *expression = get_sortgroupclause_expr(clause, root->processed_tlist);
 	bool		backward;
 
-	if (c >= index->nkeycolumns || !IsA(expression, Var) || !column_is_exact(index, c) ||
+	if (c >= index->nkeycolumns || !IsA(expression, Var) || !gpb_key_column_is_exact(index, c) ||
 		((Var *) expression)->varattno != index->indexkeys[c] ||
 		!match_operator(index, c, clause->sortop, &backward))
 		return false;
@@ -369,49 +355,39 @@ match_pathkeys(PlannerInfo *root, const GpbScanMatch *match)
 	return pathkeys;
 }
 
-/* ---- the price ---- */
+/* ---- the number of groups ---- */
 
 /*
- * About how many groups satisfy the conditions on their columns.  estimate_num_groups() supposes
- * that the restrictions have been applied to the table, and have nothing to do with the columns.
+ * About how many groups the index has, whatever restrictions the table has.  estimate_num_groups()
+ * supposes that these have been applied, and have nothing to do with the columns; so it sees a copy
+ * of the table's description that has as many rows as there are entries.
  */
+static double
+estimate_all_groups(PlannerInfo *root, IndexOptInfo *index, int prefix)
+{
+	PlannerInfo whole_root = *root;
+	RelOptInfo	whole = *index->rel;
+	Size		size = sizeof(RelOptInfo *) * root->simple_rel_array_size;
+
+	whole.rows = clamp_row_est(index->tuples);
+	whole_root.simple_rel_array = memcpy(palloc(size), root->simple_rel_array, size);
+	whole_root.simple_rel_array[whole.relid] = &whole;
+	return estimate_num_groups(&whole_root, prefix_vars(root, index, prefix), whole.rows, NULL,
+							   NULL);
+}
+
+/* About how many groups satisfy the conditions on their columns */
 static double
 estimate_groups(PlannerInfo *root, const GpbScanMatch *match)
 {
 	IndexOptInfo *index = match->index;
-	RelOptInfo *rel = index->rel;
-	double		rows = rel->rows;
-	double		tuples = clamp_row_est(index->tuples);
+	int			prefix = match->plan.walk.prefix;
 	GpbRangeSplit split;
-	double		groups;
 
-	rel->rows = tuples;
-	groups = estimate_num_groups(root, prefix_vars(root, index, match->plan.walk.prefix), tuples,
-								 NULL, NULL);
-	rel->rows = rows;
-	gpb_split_leading(root, index, gpb_scan_row_restrictions(index), match->plan.walk.prefix,
-					  &split);
-	return clamp_row_est(groups * clauselist_selectivity(root, split.ranges, rel->relid,
-														 JOIN_INNER, NULL));
-}
-
-Cost
-gpb_scan_walk_cost(PlannerInfo *root, const GpbScanMatch *match)
-{
-	IndexOptInfo *index = match->index;
-	double		leaves = Min(match->groups, index->pages);
-	double		rows = Max(match->listed, 1.0);
-	double		pages = index_pages_fetched(rows, index->rel->pages, index->pages, root);
-	double		random_page_cost;
-	double		seq_page_cost;
-
-	get_tablespace_page_costs(index->rel->reltablespace, &random_page_cost, &seq_page_cost);
-	if (match->plan.index_only)
-		pages *= gpb_visited_fraction(root, index->rel, rows);
-	/* leaves are read in their order */
-	return leaves * seq_page_cost + pages * random_page_cost +
-		match->groups * (1 + match->plan.walk.forward + match->plan.walk.backward) *
-		GPB_WALK_GROUP_COST * cpu_operator_cost;
+	gpb_split_leading(root, index, gpb_scan_row_restrictions(index), prefix, &split);
+	return clamp_row_est(estimate_all_groups(root, index, prefix) *
+						 clauselist_selectivity(root, split.ranges, index->rel->relid, JOIN_INNER,
+												NULL));
 }
 
 /* ---- the match ---- */

@@ -11,48 +11,33 @@
  */
 #include "compat.h"
 
-#include "access/genam.h"
-#include "access/nbtree.h"
-#include "access/tableam.h"
 #include "miscadmin.h"
 #include "storage/predicate.h"
-#include "utils/lsyscache.h"
-#include "utils/memutils.h"
-#include "utils/rel.h"
 
-#include "index/index.h"
 #include "exec/scan/scan_node.h"
+#include "exec/scan/scan_reader.h"
+#include "index/index.h"
 
 struct GpbEachKey
 {
 	Relation	index;
 	GpbLayout	layout;
-	IndexScanDesc scan;			/* of one key at a time */
-	TupleTableSlot *slot;
-	MemoryContext value;		/* of the scan key's value, if that is not passed by value */
-	RegProcedure equal;
+	GpbRangeReader *reader;		/* of one key at a time */
 	const GpbRange *ranges;		/* disjoint, in the order of the index */
 	uint32		nranges;
 	uint32		range;			/* the range at hand */
 	GpbBound	next;			/* where the next key of it is looked for */
-	uint64		rows;			/* rows handed out, for EXPLAIN */
 };
 
 GpbEachKey *
 gpb_scan_keys_begin(Relation heap, Relation index, Snapshot snapshot)
 {
 	GpbEachKey *keys = palloc0(sizeof(GpbEachKey));
-	Oid			type = index->rd_opcintype[0];
 
 	keys->index = index;
 	keys->layout = *gpb_layout(index);
-	keys->equal = get_opcode(get_opfamily_member(index->rd_opfamily[0], type, type,
-												 BTEqualStrategyNumber));
 	PredicateLockRelation(index, snapshot);
-	keys->scan = index_beginscan(heap, index, snapshot, 1, 0);
-	keys->slot = table_slot_create(heap, NULL);
-	keys->value = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan key",
-										ALLOCSET_SMALL_SIZES);
+	keys->reader = gpb_reader_begin(heap, index, snapshot, false, false);
 	return keys;
 }
 
@@ -88,32 +73,18 @@ find_key(GpbEachKey *keys, GpbBound *entry)
 
 /* Begin to look for rows of the entry's key, and have the next key looked for behind it. */
 static void
-scan_key(GpbEachKey *keys, GpbBound entry)
+read_key(GpbEachKey *keys, GpbBound entry)
 {
-	GpbKeyRange closed = {entry.key, entry.key};
-	ScanKeyData key;
+	int			flags = keys->layout.flags;
+	GpbRange	range = gpb_key_range((GpbKeyRange) {entry.key, entry.key}, flags);
 
-	if (gpb_locator_is_null(entry.tie, keys->layout.flags))
-	{
-		ScanKeyEntryInitialize(&key, SK_ISNULL | SK_SEARCHNULL, 1, InvalidStrategy, InvalidOid,
-							   InvalidOid, InvalidOid, (Datum) 0);
-		keys->next = gpb_range_null(&keys->layout).hi;
-	}
-	else
-	{
-		MemoryContext caller;
-
-		MemoryContextReset(keys->value);
-		caller = MemoryContextSwitchTo(keys->value);
-		ScanKeyInit(&key, 1, BTEqualStrategyNumber, keys->equal,
-					gpb_key_datum(&keys->layout, entry.key));
-		MemoryContextSwitchTo(caller);
-		keys->next = gpb_key_range(closed, keys->layout.flags).hi;
-	}
-	index_rescan(keys->scan, &key, 1, NULL, 0);
+	if (gpb_locator_is_null(entry.tie, flags))
+		range = gpb_range_null(&keys->layout);
+	gpb_reader_start(keys->reader, range, ForwardScanDirection);
+	keys->next = range.hi;
 }
 
-TupleTableSlot *
+bool
 gpb_scan_keys_next(GpbEachKey *keys)
 {
 	GpbBound	entry;
@@ -121,27 +92,15 @@ gpb_scan_keys_next(GpbEachKey *keys)
 	while (find_key(keys, &entry))
 	{
 		CHECK_FOR_INTERRUPTS();
-		scan_key(keys, entry);
-		if (index_getnext_slot(keys->scan, ForwardScanDirection, keys->slot))
-		{
-			keys->rows++;
-			return keys->slot;
-		}
+		read_key(keys, entry);
+		if (gpb_reader_next(keys->reader))
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
-uint64
-gpb_scan_keys_rows(const GpbEachKey *keys)
+GpbRangeReader *
+gpb_scan_keys_reader(GpbEachKey *keys)
 {
-	return keys->rows;
-}
-
-void
-gpb_scan_keys_end(GpbEachKey *keys)
-{
-	ExecDropSingleTupleTableSlot(keys->slot);
-	index_endscan(keys->scan);
-	MemoryContextDelete(keys->value);
-	pfree(keys);
+	return keys->reader;
 }

@@ -10,18 +10,16 @@
 
 #include <math.h>
 
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
-#include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
 
 #include "engine/batch.h"
+#include "exec/compile/grouping.h"
 #include "exec/compile/program_match.h"
 #include "exec/compile/program_words.h"
 #include "exec/scan/scan_match.h"
@@ -75,50 +73,12 @@ gpb_scan_wants_last(PlannerInfo *root, RelOptInfo *rel, GpbScanLast *last)
 
 /* ---- the program ---- */
 
-/* max() or min() of a type; InvalidOid if the key can have no such type */
-static Oid
-end_function(Oid type, bool greatest)
+/* Can the last key of a group be found as the greatest or least of its type's words? */
+static bool
+has_ends(Oid type)
 {
-	switch (type)
-	{
-		case INT2OID:
-			return greatest ? F_MAX_INT2 : F_MIN_INT2;
-		case INT4OID:
-			return greatest ? F_MAX_INT4 : F_MIN_INT4;
-		case INT8OID:
-			return greatest ? F_MAX_INT8 : F_MIN_INT8;
-		case DATEOID:
-			return greatest ? F_MAX_DATE : F_MIN_DATE;
-		case TIMESTAMPOID:
-			return greatest ? F_MAX_TIMESTAMP : F_MIN_TIMESTAMP;
-		case TIMESTAMPTZOID:
-			return greatest ? F_MAX_TIMESTAMPTZ : F_MIN_TIMESTAMPTZ;
-		default:
-			return InvalidOid;
-	}
-}
-
-/* The aggregate that finds a group's last key; NULL if there is none for the key's type */
-static Aggref *
-end_aggref(Var *key, bool greatest)
-{
-	Oid			type = gpb_word_type(key->vartype);
-	Oid			function = end_function(type, greatest);
-	Aggref	   *aggref;
-
-	if (!OidIsValid(function))
-		return NULL;
-	aggref = makeNode(Aggref);
-	aggref->aggfnoid = function;
-	aggref->aggtype = type;
-	aggref->aggtranstype = type;
-	aggref->aggargtypes = list_make1_oid(type);
-	aggref->args = list_make1(makeTargetEntry((Expr *) key, 1, NULL, false));
-	aggref->aggkind = AGGKIND_NORMAL;
-	aggref->aggsplit = AGGSPLIT_SIMPLE;
-	aggref->aggno = aggref->aggtransno = -1;
-	aggref->location = -1;
-	return aggref;
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == DATEOID ||
+		type == TIMESTAMPOID || type == TIMESTAMPTZOID;
 }
 
 /* Build the program: the filters of the list, the groups, and the key that comes first in each. */
@@ -126,8 +86,8 @@ static bool
 build_ends(PlannerInfo *root, GpbScanMatch *match, const GpbScanLast *last)
 {
 	GpbScanPlan *plan = &match->plan;
-	Aggref	   *aggref = end_aggref(gpb_key_var(root, match->index), last->descending);
-	Oid		   *types;
+	Var		   *key = gpb_key_var(root, match->index);
+	GpbWordType *types;
 	ListCell   *lc;
 
 	match->ends = gpb_builder_begin(root, match->index);
@@ -136,8 +96,10 @@ build_ends(PlannerInfo *root, GpbScanMatch *match, const GpbScanLast *last)
 		if (!gpb_build_filter(match->ends, lfirst(lc)))
 			return false;
 	}
-	if (aggref == NULL || gpb_match_groups(match->ends, last->groups, &types) != NULL ||
-		gpb_match_items(match->ends, list_make1(aggref), &plan->end) != NULL)
+	plan->end = palloc(sizeof(GpbAggregateItem));
+	if (!has_ends(gpb_word_type(key->vartype)) ||
+		gpb_match_groups(match->ends, last->groups, false, &types) != NULL ||
+		!gpb_build_extreme(match->ends, (Expr *) key, last->descending, plan->end))
 		return false;
 	plan->ends = *gpb_builder_end(match->ends);
 	return true;

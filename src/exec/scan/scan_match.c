@@ -20,14 +20,13 @@
 
 #include "exec/compile/program_match.h"
 #include "exec/scan/scan_match.h"
+#include "exec/shell/clause_order.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_columns.h"
-#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
-#include "exec/where/column_arms.h"
-#include "exec/where/column_conditions.h"
-#include "exec/where/key_arms.h"
-#include "exec/where/key_arrays.h"
+#include "exec/where/arms.h"
+#include "exec/where/conditions.h"
+#include "exec/where/arrays.h"
 
 /* ---- the first rows ---- */
 
@@ -259,21 +258,13 @@ gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match)
 {
 	GpbScanPlan *plan = &match->plan;
 
-	if (match->index->nkeycolumns > 1)
-	{
-		gpb_split_by_columns(root, match->index, gpb_scan_row_restrictions(match->index), NIL,
-							 &match->split);
-		gpb_take_column_arms(root, match->index, NIL, &match->split);
-	}
-	else
-		gpb_split_restrictions(root, match->index, gpb_scan_row_restrictions(match->index), NIL,
-							   &match->split);
+	gpb_split_restrictions(root, match->index, gpb_scan_row_restrictions(match->index), NIL,
+						   &match->split);
 	plan->conditions = match->split.conditions;
 	plan->arrays = match->split.arrays;
 	plan->arms = match->split.arms;
 	match->entries = gpb_split_entries(root, match->index, &match->split, match->index->rel->rows);
-	if (gpb_split_may_be_lossy(&match->split) ||
-		gpb_columns_may_be_lossy(match->index, &match->split))
+	if (gpb_split_may_be_lossy(match->index, &match->split))
 		test_ranges_again(&match->split);
 }
 
@@ -396,8 +387,7 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	plan->index = index->indexoid;
 	GPB_COUNT_MATCH();
 	gpb_scan_match_ranges(root, match);
-	if (index->nkeycolumns > 1)
-		gpb_match_skip(root, index, NIL, &match->split, &match->skip);
+	gpb_match_skip(root, index, NIL, &match->split, &match->skip);
 	if (wish.each != NULL)
 		return match_each(root, match, wish.each);
 	many = all && (wish.many || gpb_arrays_have_many(root, plan->arrays));

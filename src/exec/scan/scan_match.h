@@ -126,9 +126,6 @@ extern bool gpb_scan_match_ordered(PlannerInfo *root, IndexOptInfo *index,
 /* Part the restrictions into ranges of the key and others. */
 extern void gpb_scan_match_ranges(PlannerInfo *root, GpbScanMatch *match);
 
-/* The price of walking from group to group */
-extern Cost gpb_scan_walk_cost(PlannerInfo *root, const GpbScanMatch *match);
-
 /*
  * Is this the plan of a cursor, and may UPDATE or DELETE WHERE CURRENT OF it ask where its row is?
  */
@@ -159,21 +156,20 @@ extern bool gpb_scan_match_last(PlannerInfo *root, GpbScanMatch *match, const Gp
 /* May the match be by one row of each key (scan_each.c)?  The restrictions are matched. */
 extern bool gpb_scan_match_each(GpbScanMatch *match, Var *column);
 
-/* The price of finding one row of each key; *keys is about their number. */
-extern Cost gpb_scan_each_cost(PlannerInfo *root, const GpbScanMatch *match, double *keys);
-
 /*
  * Has the table a path already that is cheaper than any that lists entries of the index?  For all
- * rows that pass the restrictions, before anything is matched.
+ * rows that pass the restrictions, before anything is matched.  If not, *least is what such a path
+ * costs at least.
  */
 extern bool gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
-									   const GpbScanColumns *columns);
+									   const GpbScanColumns *columns, Cost *least);
 
 /*
- * The same for a path that lists the first rows alone, which core sorts if no other is cheaper
+ * Is any path that lists the first rows alone, which core sorts if no other is cheaper, beaten in
+ * the same way?
  */
 extern bool gpb_scan_first_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
-											 const GpbScanColumns *columns);
+											 const GpbScanColumns *columns, Cost *least);
 
 /*
  * Has the table a path that is better in everything than the walk from group to group?  That may

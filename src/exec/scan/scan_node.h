@@ -17,9 +17,7 @@
 #include "exec/functions/zone.h"
 #include "exec/scan/scan_reader.h"
 #include "exec/shell/node_shell.h"
-#include "exec/where/column_conditions.h"
-#include "exec/where/key_arrays.h"
-#include "exec/where/node_ranges.h"
+#include "exec/where/conditions.h"
 #include "index/dictionary.h"
 
 /* ---- the plan node ---- */
@@ -107,13 +105,11 @@ extern GpbEachKey *gpb_scan_keys_begin(Relation heap, Relation index, Snapshot s
  */
 extern void gpb_scan_keys_start(GpbEachKey *keys, const GpbRange *ranges, uint32 n);
 
-/* A row of the next key that has one; it is valid until the next call.  NULL after the last one. */
-extern TupleTableSlot *gpb_scan_keys_next(GpbEachKey *keys);
+/* Go on to a row of the next key that has one; false if there is none. */
+extern bool gpb_scan_keys_next(GpbEachKey *keys);
 
-/* The number of rows handed out */
-extern uint64 gpb_scan_keys_rows(const GpbEachKey *keys);
-
-extern void gpb_scan_keys_end(GpbEachKey *keys);
+/* What reads the rows; the caller ends it. */
+extern GpbRangeReader *gpb_scan_keys_reader(GpbEachKey *keys);
 
 /* Does the node walk from group to group? */
 static inline bool
@@ -150,19 +146,18 @@ typedef struct GpbScanRows
 	GpbScanPlan plan;
 	GpbLayout	layout;
 	GpbDictionary *dictionary;	/* NULL: the index has none */
-	GpbNodeRanges ranges;
-	GpbColumnConditions *conditions;	/* of an index with several key columns, else NULL */
-	GpbArrayScan *arrays;		/* NULL unless there are conditions with arrays */
+	GpbConditions *conditions;
 	GpbProgramConstants *constants;
 	bool		constants_may_fail; /* evaluating them may raise an error */
-	GpbProgramConstants *end_constants; /* of plan.ends */
+	GpbAsk	   *ends;			/* for plan.ends, or NULL */
 	List	   *bound;			/* plan.bound, as ExprStates */
 	ExprState  *all;			/* plan.all */
 	GpbZoneSettings settings;	/* as they were at the first row (rule M12) */
 	bool		settings_matter;	/* may plan.all or the node's qual depend on them? */
 	AttrNumber	last_column;	/* the last column of the table that is needed by itself */
 	ExprState  *whole_row;		/* the row as a value; NULL if that is not needed */
-	GpbListRows *list;
+	GpbAsk	   *ask;
+	GpbListRows *list;			/* of what is asked */
 	GpbEachKey *keys;			/* NULL unless plan.has_each, and before the first row */
 	GpbGroupWalk *walk;			/* NULL unless plan.walk is one, and before the first row */
 	GpbRangeReader *reader;		/* of the walk, or if plan.direction is one; else NULL */
@@ -171,10 +166,12 @@ typedef struct GpbScanRows
 	bool		reading;		/* the reader has begun with one of them */
 	bool		asked;			/* the list of this execution was asked for */
 	const char *unfiltered;		/* why the program cannot be used; NULL if it can */
-	GpbBatchCounters end_counters;	/* of finding them */
 	uint64		groups;			/* whose last keys were found, for EXPLAIN */
 	uint64		rechecked;		/* rows about which the program decided nothing, for EXPLAIN */
 } GpbScanRows;
+
+/* Prepare to find the last keys of groups. */
+extern void gpb_scan_begin_ends(GpbScanRows *scan);
 
 /*
  * Find the last key of each group in n ranges, which are in this form.  Returns false, and notes

@@ -11,7 +11,7 @@
 
 #include "exec/scan/scan_match.h"
 #include "exec/shell/settings.h"
-#include "exec/where/key_arms.h"
+#include "exec/where/arms.h"
 
 /*
  * Core's scan of the index reads one range in order, but does not know an OR as ranges, nor a row

@@ -12,8 +12,8 @@
 #include "optimizer/pathnode.h"
 #include "utils/snapmgr.h"
 
-#include "exec/price/least_price.h"
 #include "exec/scan/scan_match.h"
+#include "exec/shell/clause_order.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
@@ -51,13 +51,14 @@ make_path(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
 	return path;
 }
 
-/* Offer the path of what was matched. */
+/* Offer the path of what was matched, which costs "least" at least. */
 static void
-add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
+add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match, Cost least)
 {
 	CustomPath *path = make_path(root, rel, match);
 
 	gpb_scan_price(root, match, &path->path);
+	Assert(path->path.total_cost >= least);
 	add_path(rel, (Path *) path);
 }
 
@@ -67,14 +68,15 @@ gpb_scan_plan_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *matc
 	return castNode(CustomScan, plan_scan(root, rel, make_path(root, rel, match), NIL, NIL, NIL));
 }
 
-/* Offer the path of one index, for the rows that are wished for. */
+/* Offer the path of one index, for the rows that are wished for; it costs "least" at least. */
 static void
-add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanWish wish)
+add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanWish wish,
+			   Cost least)
 {
 	GpbScanMatch match;
 
 	if (gpb_scan_match_index(root, index, wish, &match))
-		add_match(root, rel, &match);
+		add_match(root, rel, &match, least);
 }
 
 /* Offer the paths of one index with several key columns whose rows come in its order. */
@@ -84,9 +86,9 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
 	GpbScanMatch match;
 
 	if (gpb_scan_match_ordered(root, index, ForwardScanDirection, &match))
-		add_match(root, rel, &match);
+		add_match(root, rel, &match, 0.0);
 	if (gpb_scan_match_ordered(root, index, BackwardScanDirection, &match))
-		add_match(root, rel, &match);
+		add_match(root, rel, &match, 0.0);
 }
 
 /* Is there a restriction of which arms can be made, an OR or a row comparison? */
@@ -152,7 +154,7 @@ several_keys_indexes(RelOptInfo *rel)
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 		int			place = list_length(indexes);
 
-		if (!gpb_index_has_several_keys(index))
+		if (index->nkeycolumns < 2 || !gpb_index_is_usable(index))
 			continue;
 		while (place > 0 && list_nth_node(IndexOptInfo, indexes, place - 1)->pages > index->pages)
 			place--;
@@ -182,7 +184,7 @@ add_groups_paths(PlannerInfo *root, RelOptInfo *rel, const GpbScanGroups *groups
 			gpb_scan_walk_is_beaten(root, &match, &columns))
 			continue;
 		gpb_scan_match_columns(root, &match);
-		add_match(root, rel, &match);
+		add_match(root, rel, &match, 0.0);
 	}
 }
 
@@ -210,7 +212,7 @@ has_own_index(const RelOptInfo *rel)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (gpb_index_is_usable(index) || gpb_index_has_several_keys(index))
+		if (gpb_index_is_usable(index))
 			return true;
 	}
 	return false;
@@ -239,6 +241,7 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	Var		   *each;
 	GpbScanColumns all;
 	GpbScanColumns columns;
+	Cost		least;
 	ListCell   *lc;
 
 	if (!gpb_scan_may_be_planned(root, rel))
@@ -252,23 +255,24 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index))
+		if (!gpb_index_is_usable(index))
 			continue;
 		columns = all;
 		columns_of_index(root, index, &columns);
-		if (columns.restricted != NULL && !gpb_scan_is_beaten_at_once(root, index, &columns))
-			add_index_path(root, rel, index, (GpbScanWish) {0});
+		if (columns.restricted != NULL &&
+			!gpb_scan_is_beaten_at_once(root, index, &columns, &least))
+			add_index_path(root, rel, index, (GpbScanWish) {0}, least);
 		if (wants_first && may_list_first(index, &columns) &&
-			!gpb_scan_first_is_beaten_at_once(root, index, &columns))
-			add_index_path(root, rel, index, (GpbScanWish) {.first = &first});
+			!gpb_scan_first_is_beaten_at_once(root, index, &columns, &least))
+			add_index_path(root, rel, index, (GpbScanWish) {.first = &first}, least);
 		if (index->nkeycolumns > 1 && columns.has_arms)
 			add_ordered_paths(root, rel, index);
 		if (index->nkeycolumns > 1)
 			continue;			/* what follows is about the key's values */
 		if (wants_last && is_key(index, last.order))
-			add_index_path(root, rel, index, (GpbScanWish) {.last = &last});
+			add_index_path(root, rel, index, (GpbScanWish) {.last = &last}, 0.0);
 		if (each != NULL && is_key(index, (Expr *) each))
-			add_index_path(root, rel, index, (GpbScanWish) {.each = each});
+			add_index_path(root, rel, index, (GpbScanWish) {.each = each}, 0.0);
 	}
 	if (wants_groups)
 		add_groups_paths(root, rel, &groups, &all);

@@ -13,36 +13,19 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
-#include "engine/cost.h"
-#include "exec/price/least_price.h"
-#include "exec/price/outer_cost.h"
-#include "exec/price/plan_costs.h"
+#include "exec/price/core_paths.h"
+#include "exec/price/price.h"
+#include "exec/price/price_constants.h"
 #include "exec/price/unknown_bounds.h"
 #include "exec/scan/scan_match.h"
+#include "exec/shell/index_columns.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/settings.h"
+#include "exec/where/arrays.h"
 #include "mirror/mirror.h"
-
-/*
- * In units of cpu_operator_cost.  Measured with 2 M rows of 60 bytes on a busy machine, device off,
- * where core's sequential scan with one condition took 0.2 us a row and its price is 8 such units:
- * an entry that came out as a row took 0.17 us; a row that was visited in the heap 0.3 us more
- * where the heap follows the key, and 2.5 us where it does not, most of which is the price of
- * pages.  To begin took 6 us more than core's scan of the index, whose price for a few rows is that
- * of some pages.  So where rows are fetched, a filter has to save the fetch of ten of them before
- * that pays, with all pages in memory: 8 rows of 10 took 12 us where core's bitmap scan took 7, and
- * 40 rows of 50 took 19 us in both.
- */
-#define GPB_SCAN_START_COST	3000	/* to begin an execution, beside gpubtree.setup_cost */
-#define GPB_SCAN_FETCH_COST		12000	/* the same besides, if rows come from the heap */
-#define GPB_SCAN_READ_COST		200		/* to begin to read rows in order, with a scan of core's */
-#define GPB_SCAN_GROUP_COST	1	/* to find the group of an entry on the CPU */
-#define GPB_SCAN_LIST_COST	4	/* to list an entry */
-#define GPB_SCAN_ROW_COST	4	/* to make a row of an entry, beside its conditions */
-#define GPB_SCAN_LEAF_ENTRIES	400	/* of the first leaf, about */
-#define GPB_SCAN_VISIT_COST	14	/* to fetch a row of the heap, beyond what whole pages cost */
 
 /* The part of the list that is made before the first row comes out: a leaf's (batch_early.c) */
 static double
@@ -64,94 +47,81 @@ may_use_device(const GpbScanMatch *match)
 		gpb_mirror_spares_cpu();
 }
 
-/* Will a device find the entries? */
-static bool
-is_on_device(const GpbScanMatch *match)
+/* What is asked for to find the entries of the ranges that pass the filters, and to list them */
+static GpbPriceInput
+list_input(PlannerInfo *root, const GpbScanMatch *match, double listed)
 {
-	return may_use_device(match) && gpb_aggregate_device_pays(match->entries);
-}
-
-/*
- * The price of finding the entries of arrays' keys, with visibility: a leaf for each, as for the
- * outer rows of a join
- */
-static Cost
-arrays_cost(PlannerInfo *root, const GpbScanMatch *match)
-{
-	GpbOuterInput input = {0};
-
-	input.index = match->index;
-	input.outer_rows = gpb_arrays_elements(root, match->plan.arrays);
-	input.matches = match->entries;
-	input.known_ranges = true;
-	input.aggregated = true;
-	input.index_only = true;
-	return gpb_inner_cost(root, &input, input.outer_rows, input.outer_rows) +
-		gpb_arrays_start_cost(match->plan.arrays);
-}
-
-/* The price of finding the entries of the ranges that pass the filters, and of listing them */
-static Cost
-list_cost(PlannerInfo *root, const GpbScanMatch *match, double listed)
-{
-	IndexOptInfo *index = match->index;
-	double		judged = Max(match->passed, listed);
-	Cost		cost = listed * GPB_SCAN_LIST_COST * cpu_operator_cost;
+	GpbPriceInput input = {.root = root, .index = match->index, .entries = match->entries};
 
 	if (match->plan.skips != NIL)
-		cost += gpb_skip_cost(root, index, &match->skip, 0);
+		gpb_price_skip(&input, &match->skip);
 	else if (match->plan.arrays != NIL)
-		cost += arrays_cost(root, match);
-	else
-		cost += gpb_read_cost(root, index, match->entries, may_use_device(match));
-	if (!is_on_device(match))
-		cost += gpb_builder_cost(match->builder, match->entries, listed);
+		gpb_price_arrays(&input, match->plan.arrays);
+	input.no_device = !may_use_device(match);
+	input.program = gpb_builder_cost(match->builder, match->entries, listed);
 	/* filters are tested before anything is asked of the heap, and a limit after that */
-	if ((match->plan.index_only || match->passed > 0.0) && match->plan.arrays == NIL &&
-		match->plan.skips == NIL)
-		cost += gpb_heap_cost(root, index, judged,
-							  gpb_visited_fraction(root, index->rel, judged), false);
-	return cost;
+	if (match->plan.index_only || match->passed > 0.0)
+		input.seen = Max(match->passed, listed);
+	return input;
 }
 
-/* The price of finding the last keys of groups, of all entries that the ranges have */
+/* The price of that */
 static Cost
-ends_cost(PlannerInfo *root, const GpbScanMatch *match)
+list_price(PlannerInfo *root, const GpbScanMatch *match)
 {
-	IndexOptInfo *index = match->index;
-	Cost		cost = gpb_read_cost(root, index, match->entries, may_use_device(match)) +
-		gpb_heap_cost(root, index, match->entries,
-					  gpb_visited_fraction(root, index->rel, match->entries), false) +
-		match->groups * cpu_tuple_cost;
-	double		passed = Min(match->entries, index->rel->rows);
+	GpbPriceInput input = list_input(root, match, match->listed);
 
-	if (!is_on_device(match))
-		cost += gpb_builder_cost(match->ends, match->entries, passed) +
-			passed * GPB_SCAN_GROUP_COST * cpu_operator_cost;
-	return cost;
+	return match->listed * GPB_SCAN_LIST_COST * cpu_operator_cost + gpb_price(&input);
 }
 
 /*
- * The price of finding the last keys of groups and then the entries that have them, which is a
- * batch of as many keys at most.
+ * The price of finding the last keys of groups, of all entries that the ranges have, and then the
+ * entries that have them, which is a batch of as many keys at most
  */
 static Cost
-last_cost(PlannerInfo *root, const GpbScanMatch *match)
+last_price(PlannerInfo *root, const GpbScanMatch *match)
 {
-	GpbOuterInput input = {0};
+	double		passed = Min(match->entries, match->index->rel->rows);
+	GpbPriceInput ends = {.root = root, .index = match->index, .entries = match->entries,
+	.no_device = !may_use_device(match), .seen = match->entries};
+	GpbPriceInput last = {.root = root, .index = match->index, .entries = match->listed,
+	.ranges = match->groups, .listed = true, .from_heap = !match->plan.index_only};
 
-	input.index = match->index;
-	input.outer_rows = match->groups;
-	input.matches = match->listed;
-	input.index_only = match->plan.index_only;
-	return ends_cost(root, match) + gpb_inner_cost(root, &input, match->groups, match->groups);
+	ends.program = gpb_builder_cost(match->ends, match->entries, passed) +
+		passed * GPB_GROUP_ENTRY_COST * cpu_operator_cost;
+	return gpb_price(&ends) + match->groups * cpu_tuple_cost + gpb_price(&last);
 }
 
-/* The price of beginning an execution */
-static Cost
-start_cost(void)
+/* What the price of a path that lists entries is put together from; what is 0 is not there */
+typedef struct GpbScanParts
 {
-	return gpb_setup_cost + GPB_SCAN_START_COST * cpu_operator_cost;
+	Cost		begin;			/* to evaluate values, beside what every execution takes */
+	Cost		find;			/* to list entries, */
+	double		first;			/* the share of that before the first row comes out */
+	double		listed;			/* entries that are listed */
+	Cost		test;			/* of what is evaluated for each of them */
+	double		rows;			/* that come out */
+	bool		fetches;		/* each row is fetched from the heap, */
+	bool		all;			/* and there is no limit to them */
+} GpbScanParts;
+
+/* Put the parts together to the price of the path, whose target is there. */
+static void
+put_together(const GpbScanParts *parts, Path *path)
+{
+	const QualCost *target = &path->pathtarget->cost;
+	Cost		entry = GPB_SCAN_ROW_COST * cpu_operator_cost + parts->test;
+	Cost		startup = gpb_setup_cost + GPB_SCAN_START_COST * cpu_operator_cost +
+		parts->begin + target->startup;
+
+	if (parts->fetches && parts->all)
+		startup += GPB_SCAN_FETCH_COST * cpu_operator_cost;
+	if (parts->fetches)
+		entry += GPB_SCAN_VISIT_COST * cpu_operator_cost;
+	path->rows = parts->rows;
+	path->startup_cost = startup + parts->find * parts->first;
+	path->total_cost = startup + parts->find + parts->listed * entry +
+		parts->rows * (cpu_tuple_cost + target->per_tuple);
 }
 
 /*
@@ -160,67 +130,13 @@ start_cost(void)
  * the ranges make it look dearer.
  */
 static Cost
-each_row_cost(PlannerInfo *root, const GpbScanMatch *match)
+each_row_price(PlannerInfo *root, const GpbScanPlan *plan)
 {
-	const GpbScanPlan *plan = &match->plan;
-
 	if (!root->parse->hasAggs ||
-		!(gpb_has_outer_value(root, (Node *) plan->conditions) ||
-		  gpb_has_outer_value(root, (Node *) plan->arms) ||
-		  gpb_has_outer_value(root, (Node *) plan->program.constants)))
+		!gpb_has_outer_value(root, (Node *) list_make3(plan->conditions, plan->arms,
+													   plan->program.constants)))
 		return 0.0;
 	return gpb_setup_cost * GPB_EACH_ROW_SETUP;
-}
-
-/* The price of evaluating the values of the conditions on the key */
-static Cost
-bounds_cost(PlannerInfo *root, const GpbScanPlan *plan)
-{
-	QualCost	cost;
-	Cost		total;
-	ListCell   *lc;
-
-	cost_qual_eval(&cost, plan->conditions, root);
-	total = cost.startup + cost.per_tuple;
-	foreach(lc, plan->arms)
-	{
-		cost_qual_eval(&cost, lfirst_node(List, lc), root);
-		total += cost.startup + cost.per_tuple;
-	}
-	return total;
-}
-
-/* The price of evaluating what the programs have of constants */
-static Cost
-constants_cost(const GpbScanMatch *match)
-{
-	Cost		cost = gpb_builder_begin_cost(match->builder);
-
-	return match->ends != NULL ? cost + gpb_builder_begin_cost(match->ends) : cost;
-}
-
-/* Fill in the rows and the price of a path that returns one row of each key. */
-static void
-price_each(PlannerInfo *root, const GpbScanMatch *match, Path *path)
-{
-	Cost		cost = gpb_scan_each_cost(root, match, &path->rows);
-
-	path->startup_cost = start_cost() + bounds_cost(root, &match->plan) +
-		path->pathtarget->cost.startup;
-	path->total_cost = path->startup_cost + cost +
-		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
-}
-
-/* Fill in the rows and the price of a path that walks from group to group. */
-static void
-price_walk(PlannerInfo *root, const GpbScanMatch *match, Path *path)
-{
-	path->rows = match->listed;
-	path->pathkeys = match->pathkeys;
-	path->startup_cost = start_cost() + bounds_cost(root, &match->plan) +
-		path->pathtarget->cost.startup;
-	path->total_cost = path->startup_cost + gpb_scan_walk_cost(root, match) +
-		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
 }
 
 /*
@@ -234,6 +150,7 @@ price_ordered(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 	double		leaves = ceil(match->entries / Max(index->tuples, 1.0) * index->pages);
 	double		fetched = match->plan.index_only ?
 		gpb_visited_fraction(root, index->rel, match->entries) : 1.0;
+	GpbPriceInput input = {.root = root, .index = index, .beside_index_scan = true};
 	double		random_page_cost;
 	QualCost	others;
 
@@ -241,12 +158,12 @@ price_ordered(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 	cost_qual_eval(&others, match->others, root);
 	path->rows = clamp_row_est(index->rel->rows);
 	path->pathkeys = match->pathkeys;
-	path->startup_cost = bounds_cost(root, &match->plan) + others.startup +
-		GPB_SCAN_READ_COST * cpu_operator_cost + path->pathtarget->cost.startup;
+	path->startup_cost = gpb_bounds_price(root, match->plan.conditions, match->plan.arms) +
+		others.startup + GPB_SCAN_READ_COST * cpu_operator_cost + path->pathtarget->cost.startup;
 	path->total_cost = path->startup_cost + leaves * random_page_cost +
 		match->entries * (cpu_index_tuple_cost + cpu_operator_cost + cpu_tuple_cost +
 						  others.per_tuple) +
-		gpb_heap_cost(root, index, match->entries, fetched, true) +
+		gpb_heap_price(&input, match->entries, fetched) +
 		path->rows * path->pathtarget->cost.per_tuple;
 }
 
@@ -259,140 +176,168 @@ gpb_scan_choose_skip(PlannerInfo *root, GpbScanMatch *match)
 	/* only a program's filters leave out what the ranges have in vain */
 	if (match->skip.conditions == NIL || match->ends != NULL)
 		return;
-	whole = list_cost(root, match, match->listed);
+	whole = list_price(root, match);
 	match->plan.skips = match->skip.conditions;
 	match->plan.skip_prefix = match->skip.prefix;
 	match->entries = match->skip.entries;
-	if (list_cost(root, match, match->listed) < whole)
+	if (list_price(root, match) < whole)
 		return;
 	match->plan.skips = NIL;
 	match->entries = whole_entries;
 }
 
 /*
- * Is any path of the table that costs so much beaten by one that it has?  Where the query sorts the
- * table's rows, core sorts those of the cheapest path, and a path of ours that has no order of its
- * own is of no other use, however few rows it returns.
+ * Is any path of the table that costs as much as this one beaten by one that it has? Where the
+ * query sorts the table's rows, core sorts those of the cheapest path, and a path of ours that has
+ * no order of its own is of no other use, however few rows it returns.
  */
 static bool
-price_is_beaten(RelOptInfo *rel, bool sorted, Cost startup, Cost total)
+price_is_beaten(RelOptInfo *rel, bool sorted, const Path *path)
 {
-	return (sorted && gpb_is_never_cheapest(rel, total)) ||
-		!add_path_precheck(rel, startup, total, NIL, NULL);
-}
-
-/*
- * What gpb_scan_price() charges a path at least that lists entries of an index for all rows that
- * pass the restrictions, whatever the ranges and filters are, but for reading the entries and the
- * heap's pages
- */
-static void
-least_cost(const RelOptInfo *rel, bool index_only, Cost *startup, Cost *total)
-{
-	const QualCost *target = &rel->reltarget->cost;
-	Cost		row = (GPB_SCAN_LIST_COST + GPB_SCAN_ROW_COST) * cpu_operator_cost +
-		cpu_tuple_cost + target->per_tuple;
-
-	*startup = start_cost() + target->startup;
-	if (!index_only)
-	{
-		*startup += GPB_SCAN_FETCH_COST * cpu_operator_cost;
-		row += GPB_SCAN_VISIT_COST * cpu_operator_cost;
-	}
-	*total = *startup + rel->rows * row;
+	return (sorted && gpb_is_never_cheapest(rel, path->total_cost)) ||
+		!add_path_precheck(rel, path->startup_cost, path->total_cost, NIL, NULL);
 }
 
 bool
-gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index, const GpbScanColumns *columns)
+gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index, const GpbScanColumns *columns,
+						   Cost *least)
 {
 	RelOptInfo *rel = index->rel;
-	bool		index_only = gpb_index_covers(index, columns->needed);
-	Cost		startup;
-	Cost		total;
+	bool		fetches = !gpb_index_covers(index, columns->needed);
+	GpbScanParts parts = {.listed = rel->rows, .rows = rel->rows, .fetches = fetches, .all = true};
+	GpbPriceInput input = {.root = root, .index = index, .least = true};
+	Path		path = {.pathtarget = rel->reltarget};
 
 	/* a look-up of few rows is left here, before anything else is computed for the index */
-	least_cost(rel, index_only, &startup, &total);
-	if (price_is_beaten(rel, columns->sorted, startup, total))
+	parts.find = rel->rows * GPB_SCAN_LIST_COST * cpu_operator_cost;
+	put_together(&parts, &path);
+	if (price_is_beaten(rel, columns->sorted, &path))
 		return true;
-	if (!index_only)
+	if (fetches)
 	{
-		total += gpb_least_heap_cost(root, index, rel->rows);
-		if (price_is_beaten(rel, columns->sorted, startup, total))
+		path.total_cost += gpb_heap_price(&input, rel->rows, 1.0);
+		if (price_is_beaten(rel, columns->sorted, &path))
 			return true;
 	}
-	total += gpb_least_read_cost(root, index, columns->restricted, columns->has_arrays,
-								 rel->rows);
-	return price_is_beaten(rel, columns->sorted, startup, total);
+	path.total_cost += gpb_least_price(root, index, columns->restricted, columns->has_arrays,
+									   rel->rows);
+	*least = path.total_cost;
+	return price_is_beaten(rel, columns->sorted, &path);
 }
 
 bool
 gpb_scan_first_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
-								 const GpbScanColumns *columns)
+								 const GpbScanColumns *columns, Cost *least)
 {
 	RelOptInfo *rel = index->rel;
+	GpbScanParts parts = {.find = gpb_least_price(root, index, columns->restricted,
+												  columns->has_arrays, rel->rows)};
+	Path		path = {.pathtarget = rel->reltarget};
 
-	return gpb_is_never_cheapest(rel, start_cost() + rel->reltarget->cost.startup +
-								 gpb_least_read_cost(root, index, columns->restricted,
-													 columns->has_arrays, rel->rows));
+	put_together(&parts, &path);
+	*least = path.total_cost;
+	return gpb_is_never_cheapest(rel, path.total_cost);
 }
 
 bool
 gpb_scan_is_beaten(PlannerInfo *root, const GpbScanMatch *match)
 {
-	double		entries = match->entries;
-	Cost		least = start_cost();
+	GpbPriceInput input = {.root = root, .index = match->index, .entries = match->entries};
+	GpbScanParts parts = {0};
+	Path		path = {.pathtarget = match->index->rel->reltarget};
 
 	if (match->skip.conditions != NIL)
-		entries = Min(entries, match->skip.entries);
+		input.entries = Min(input.entries, match->skip.entries);
 	/* keys of arrays have leaves of their own */
 	if (match->plan.arrays == NIL)
-		least += gpb_read_cost(root, match->index, entries, true);
-	return price_is_beaten(match->index->rel, false, start_cost(), least);
+		parts.find = gpb_price(&input);
+	put_together(&parts, &path);
+	return price_is_beaten(match->index->rel, false, &path);
+}
+
+/* The price of a path that lists entries, of all rows or of the first or last ones */
+static void
+price_listed(PlannerInfo *root, const GpbScanMatch *match, Path *path)
+{
+	const GpbScanPlan *plan = &match->plan;
+	bool		all = plan->program.program.limit == 0 && match->ends == NULL;
+	GpbPriceInput input = {.root = root, .index = match->index};
+	GpbScanParts parts = {.listed = match->listed, .fetches = !plan->index_only, .all = all};
+	QualCost	others;
+
+	cost_qual_eval(&others, match->others, root);
+	parts.begin = gpb_bounds_price(root, plan->conditions, plan->arms) +
+		gpb_builder_begin_cost(match->builder) + others.startup + each_row_price(root, plan);
+	if (match->ends != NULL)
+		parts.begin += gpb_builder_begin_cost(match->ends);
+	parts.find = match->ends != NULL ? last_price(root, match) : list_price(root, match);
+	parts.first = all ? first_part(match) : 1.0;
+	parts.test = others.per_tuple;
+	parts.rows = all ? clamp_row_est(match->index->rel->rows) : match->listed;
+	put_together(&parts, path);
+	if (parts.fetches && match->ends == NULL)
+		path->total_cost += gpb_heap_price(&input, match->listed, 1.0);
+}
+
+/* The price of finding one row of each key; *keys is about their number. */
+static Cost
+each_price(PlannerInfo *root, const GpbScanMatch *match, double *keys)
+{
+	IndexOptInfo *index = match->index;
+	List	   *key = list_make1(gpb_key_var(root, index));
+
+	*keys = estimate_num_groups(root, key, match->entries, NULL, NULL);
+	return *keys * GPB_SCAN_EACH_COST * cpu_operator_cost +
+		index_pages_fetched(*keys, index->rel->pages, index->pages, root) * random_page_cost;
+}
+
+/* The price of walking from group to group */
+static Cost
+walk_price(PlannerInfo *root, const GpbScanMatch *match)
+{
+	IndexOptInfo *index = match->index;
+	double		leaves = Min(match->groups, index->pages);
+	double		rows = Max(match->listed, 1.0);
+	double		pages = index_pages_fetched(rows, index->rel->pages, index->pages, root);
+	double		random_page_cost;
+	double		seq_page_cost;
+
+	get_tablespace_page_costs(index->rel->reltablespace, &random_page_cost, &seq_page_cost);
+	if (match->plan.index_only)
+		pages *= gpb_visited_fraction(root, index->rel, rows);
+	/* leaves are read in their order */
+	return leaves * seq_page_cost + pages * random_page_cost +
+		match->groups * (1 + match->plan.walk.forward + match->plan.walk.backward) *
+		GPB_WALK_GROUP_COST * cpu_operator_cost;
+}
+
+/* The price of a path that goes from key to key, or from group to group */
+static void
+price_walk(PlannerInfo *root, const GpbScanMatch *match, Path *path)
+{
+	GpbScanParts parts = {.begin = gpb_bounds_price(root, match->plan.conditions,
+													match->plan.arms)};
+
+	if (match->plan.has_each)
+		parts.find = each_price(root, match, &parts.rows);
+	else
+	{
+		parts.rows = match->listed;
+		path->pathkeys = match->pathkeys;
+		parts.find = walk_price(root, match);
+	}
+	put_together(&parts, path);
 }
 
 void
 gpb_scan_price(PlannerInfo *root, const GpbScanMatch *match, Path *path)
 {
-	bool		all = match->plan.program.program.limit == 0 && match->ends == NULL;
-	double		listed = match->listed;
-	double		first = all ? first_part(match) : 1.0;
-	Cost		list;
-	QualCost	others;
-
-	if (match->plan.has_each)
-	{
-		price_each(root, match, path);
-		return;
-	}
-	if (match->plan.direction != NoMovementScanDirection)
-	{
-		price_ordered(root, match, path);
-		return;
-	}
-	if (gpb_scan_walks(&match->plan))
-	{
+	if (match->plan.has_each || gpb_scan_walks(&match->plan))
 		price_walk(root, match, path);
-		return;
-	}
-	list = match->ends != NULL ? last_cost(root, match) : list_cost(root, match, listed);
-	cost_qual_eval(&others, match->others, root);
-	path->rows = all ? clamp_row_est(match->index->rel->rows) : listed;
-	path->startup_cost = start_cost() + bounds_cost(root, &match->plan) + constants_cost(match) +
-		list * first + others.startup + path->pathtarget->cost.startup;
-	path->total_cost = path->startup_cost + list * (1.0 - first) +
-		listed * (GPB_SCAN_ROW_COST * cpu_operator_cost + others.per_tuple) +
-		path->rows * (cpu_tuple_cost + path->pathtarget->cost.per_tuple);
-	path->startup_cost += each_row_cost(root, match);
-	path->total_cost += each_row_cost(root, match);
-	if (all && !match->plan.index_only)
-	{
-		path->startup_cost += GPB_SCAN_FETCH_COST * cpu_operator_cost;
-		path->total_cost += GPB_SCAN_FETCH_COST * cpu_operator_cost;
-	}
-	if (!match->plan.index_only)
-		path->total_cost += listed * GPB_SCAN_VISIT_COST * cpu_operator_cost;
-	if (!match->plan.index_only && match->ends == NULL)
-		path->total_cost += gpb_heap_cost(root, match->index, listed, 1.0, false);
+	else if (match->plan.direction != NoMovementScanDirection)
+		price_ordered(root, match, path);
+	else
+		price_listed(root, match, path);
 }
 
 bool

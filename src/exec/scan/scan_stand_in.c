@@ -14,20 +14,13 @@
 #include "utils/expandeddatum.h"
 
 #include "engine/cost.h"
-#include "exec/price/plan_costs.h"
+#include "exec/price/price.h"
+#include "exec/price/price_constants.h"
 #include "exec/scan/scan_match.h"
 #include "exec/scan/scan_stand_in.h"
 #include "exec/shell/plan_rules.h"
-#include "exec/where/key_arrays.h"
+#include "exec/where/arrays.h"
 #include "mirror/mirror.h"
-
-/*
- * Rows are scattered if the square of the index's correlation is below this.  With all pages in
- * memory and no device (5 M rows, 1 M keys) GpubtreeScan, which visits the heap in its own order,
- * took 0.9 s of CPU time of scattered rows where core's scan took 1.2, and 0.31 where that took
- * 0.25 of rows in the order of the key.
- */
-#define GPB_SCATTERED	0.25
 
 /* ---- planning ---- */
 
@@ -59,7 +52,7 @@ scans_array(const Path *path)
 	ListCell   *lc;
 
 	if (!IsA(path, IndexPath) || path->param_info != NULL ||
-		!(gpb_index_is_usable(scan->indexinfo) || gpb_index_has_several_keys(scan->indexinfo)))
+		!gpb_index_is_usable(scan->indexinfo))
 		return false;
 	foreach(lc, scan->indexclauses)
 	{

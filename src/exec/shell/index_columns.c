@@ -54,9 +54,8 @@ gpb_column_position(IndexOptInfo *index, int column)
 	return column > nincluded ? column - nincluded - 1 : column - 1 + index->nkeycolumns;
 }
 
-/* The coding of a column, by its number in programs */
-static GpbCoding
-column_coding(IndexOptInfo *index, int column)
+GpbCoding
+gpb_slot_coding(IndexOptInfo *index, int column)
 {
 	/* The planner holds a lock already. */
 	Relation	relation = index_open(index->indexoid, NoLock);
@@ -68,18 +67,10 @@ column_coding(IndexOptInfo *index, int column)
 }
 
 bool
-gpb_column_has_words(IndexOptInfo *index, int column)
+gpb_column_has_words(IndexOptInfo *index, int column, GpbCoding coding)
 {
-	GpbCoding	coding = column_coding(index, column);
-
 	return gpb_column_position(index, column) >= index->nkeycolumns ?
 		gpb_coding_has_words(coding) : gpb_coding_key_is_word(coding);
-}
-
-bool
-gpb_column_is_wide(IndexOptInfo *index, int column)
-{
-	return gpb_coding_key_is_wide(column_coding(index, column));
 }
 
 int
@@ -87,14 +78,6 @@ gpb_index_column_slots(IndexOptInfo *index)
 {
 	/* Nothing reads slot 0 of a key that has several columns. */
 	return index->ncolumns + (index->nkeycolumns > 1);
-}
-
-int
-gpb_column_scale(IndexOptInfo *index, int column)
-{
-	GpbCoding	coding = column_coding(index, column);
-
-	return gpb_coding_is_numeric(coding) ? gpb_coding_scale(coding) : -1;
 }
 
 bool

@@ -11,23 +11,22 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
+#include "page/coding.h"
+
 /* The slot that programs have for a table column, or -1 if it is not in the index */
 extern int	gpb_index_column(IndexOptInfo *index, AttrNumber attno);
 
 /* The place among the index's columns, counted from 0, of the one that has a slot */
 extern int	gpb_column_position(IndexOptInfo *index, int column);
 
-/* Is what the index holds of a column what programs take for its values? */
-extern bool gpb_column_has_words(IndexOptInfo *index, int column);
+/* The coding of the column that has a slot */
+extern GpbCoding gpb_slot_coding(IndexOptInfo *index, int column);
 
-/* Has a column values of two halves: is it a uuid, or a numeric of 128 bits? */
-extern bool gpb_column_is_wide(IndexOptInfo *index, int column);
+/* Is what the index holds of a column, of this coding, what programs take for its values? */
+extern bool gpb_column_has_words(IndexOptInfo *index, int column, GpbCoding coding);
 
 /* The number of slots that columns have in programs, as gpb_column_slots() says */
 extern int	gpb_index_column_slots(IndexOptInfo *index);
-
-/* The scale in which the index holds a column of type numeric; -1 if it is of another type */
-extern int	gpb_column_scale(IndexOptInfo *index, int column);
 
 /* Has the index all of these columns, Vars of its table, and can it return them? */
 extern bool gpb_index_has_columns(IndexOptInfo *index, List *columns);

@@ -94,6 +94,21 @@ gpb_explain_clauses(const char *label, CustomScanState *css, List *clauses,
 										   es->verbose || plan->scan.scanrelid == 0, false), es);
 }
 
+List *
+gpb_explained_list(CustomScanState *css, List *expressions, List *ancestors, ExplainState *es)
+{
+	CustomScan *plan = castNode(CustomScan, css->ss.ps.plan);
+	List	   *context = set_deparse_context_plan(es->deparse_cxt, &plan->scan.plan, ancestors);
+	bool		prefix = plan->scan.scanrelid == 0 || GPB_EXPLAINED_TABLES(es) > 1 || es->verbose;
+	List	   *texts = NIL;
+	ListCell   *lc;
+
+	foreach(lc, expressions)
+		texts = lappend(texts, deparse_expression(lfirst(lc), context, prefix,
+												  plan->scan.scanrelid != 0));
+	return texts;
+}
+
 /*
  * Show what the engine of the last run was chosen by.  It depends on what others do at the time, so
  * only VERBOSE shows it.
@@ -200,13 +215,4 @@ gpb_explain_gave_up(CustomScanState *css, ExplainState *es)
 
 	if (node->once_gave_up != NULL)
 		ExplainPropertyText(GPB_LABEL_GAVE_UP, node->once_gave_up, es);
-}
-
-void
-gpb_explain_batch(const char *inputs, GpbBatch *batch, uint64 heap_fetches, ExplainState *es)
-{
-	GpbBatchCounters none = {.engine = "none"};
-
-	gpb_explain_counters(inputs, batch == NULL ? &none : gpb_batch_counters(batch), heap_fetches,
-						 es);
 }

@@ -32,6 +32,13 @@ extern void gpb_explain_clauses(const char *label, CustomScanState *css, List *c
 								List *ancestors, ExplainState *es);
 
 /*
+ * The expressions over the node's scan tuple as texts, as core shows what a node groups by: with
+ * the names of tables if there are several.
+ */
+extern List *gpb_explained_list(CustomScanState *css, List *expressions, List *ancestors,
+								ExplainState *es);
+
+/*
  * Show what batches counted, and the heap visits that the node itself made.  inputs is the label of
  * the batches' keys or ranges; NULL where there are no batches.
  */
@@ -40,9 +47,5 @@ extern void gpb_explain_counters(const char *inputs, const GpbBatchCounters *cou
 
 /* Show why an execution of the node was left to another way, if one was. */
 extern void gpb_explain_gave_up(CustomScanState *css, ExplainState *es);
-
-/* Show what one batch counted as gpb_explain_counters() does; batch is NULL if there was none. */
-extern void gpb_explain_batch(const char *inputs, GpbBatch *batch, uint64 heap_fetches,
-							  ExplainState *es);
 
 #endif							/* GPB_NODE_EXPLAIN_H */

@@ -223,20 +223,15 @@ gpb_exec_one_row(CustomScanState *css)
 {
 	GpbNode    *node = (GpbNode *) css;
 	const GpbNodeKind *kind = (const GpbNodeKind *) castNode(CustomScan, css->ss.ps.plan)->methods;
-	ExprContext *econtext = css->ss.ps.ps_ExprContext;
 
 	if (node->returned)
 		return NULL;
-	ResetExprContext(econtext);
+	ResetExprContext(css->ss.ps.ps_ExprContext);
 	if (!node->answered)
 		kind->answer(css);
 	node->answered = true;
 	node->returned = true;
-
-	if (css->ss.ps.ps_ProjInfo == NULL)
-		return css->ss.ss_ScanTupleSlot;
-	econtext->ecxt_scantuple = css->ss.ss_ScanTupleSlot;
-	return ExecProject(css->ss.ps.ps_ProjInfo);
+	return gpb_node_result(node, NULL);
 }
 
 void

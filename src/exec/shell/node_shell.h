@@ -14,6 +14,7 @@
 #define GPB_NODE_SHELL_H
 
 #include "postgres.h"
+#include "executor/executor.h"
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
@@ -76,9 +77,12 @@ typedef struct GpbNode
 {
 	CustomScanState css;
 	PlanState  *child;			/* the plan that the node runs, or NULL */
-	Plan	   *ordinary_plan;	/* for when a program has no answer, or NULL (ordinary_child.h) */
+	Plan	   *ordinary_plan;	/* for when a program has no answer, or NULL; this and what follows
+								 * is of answer/ordinary.h */
 	PlanState  *ordinary;		/* that plan, once it has begun */
 	int			ordinary_flags; /* to begin it with */
+	const char *gave_up;		/* why that, or another way, returns the rows of this execution;
+								 * NULL if the node does */
 	Relation	heap;
 	Relation	index;			/* NULL under EXPLAIN without ANALYZE */
 	bool		opened_heap;	/* the table was opened here, not by the executor */
@@ -144,6 +148,24 @@ extern void gpb_rescan_child(GpbNode *node);
  * transaction.
  */
 extern void gpb_close_node(GpbNode *node);
+
+/*
+ * The row in the scan tuple as it comes out of the node; NULL if the condition refuses it, which
+ * may be NULL itself.
+ */
+static inline TupleTableSlot *
+gpb_node_result(GpbNode *node, ExprState *condition)
+{
+	PlanState  *ps = &node->css.ss.ps;
+
+	ps->ps_ExprContext->ecxt_scantuple = node->css.ss.ss_ScanTupleSlot;
+	if (condition != NULL && !ExecQual(condition, ps->ps_ExprContext))
+	{
+		InstrCountFiltered1(ps, 1);
+		return NULL;
+	}
+	return ps->ps_ProjInfo == NULL ? node->css.ss.ss_ScanTupleSlot : ExecProject(ps->ps_ProjInfo);
+}
 
 /* ---- nodes that return one row ---- */
 

@@ -53,6 +53,19 @@ gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 	return columns;
 }
 
+bool
+gpb_has_array_clause(List *restrictions)
+{
+	ListCell   *lc;
+
+	foreach(lc, restrictions)
+	{
+		if (IsA(lfirst_node(RestrictInfo, lc)->clause, ScalarArrayOpExpr))
+			return true;
+	}
+	return false;
+}
+
 Bitmapset *
 gpb_grouping_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, List *groups,
 					 List *aggrefs)
@@ -147,18 +160,12 @@ gpb_collect_range_columns(PlannerInfo *root, RelOptInfo *rel, List *joining, Lis
 	columns->compared = gpb_add_operand_columns(NULL, joining, rel->relid);
 	columns->compared = gpb_add_operand_columns(columns->compared, rel->baserestrictinfo,
 												rel->relid);
-	columns->needed = gpb_restricted_columns(root, rel, NULL, rel->baserestrictinfo);
+	columns->needed = bms_add_members(gpb_restricted_columns(root, rel, NULL,
+															 rel->baserestrictinfo),
+									  gpb_grouping_columns(root, rel, NULL, NIL, aggrefs));
 	foreach(lc, joining)
 		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid,
 					   &columns->needed);
-	foreach(lc, aggrefs)
-	{
-		Aggref	   *aggref = lfirst_node(Aggref, lc);
-
-		/* counting rows takes no column but those of FILTER */
-		pull_varattnos(gpb_counts_rows(root, NULL, aggref) ? (Node *) aggref->aggfilter :
-					   (Node *) aggref, rel->relid, &columns->needed);
-	}
 }
 
 bool

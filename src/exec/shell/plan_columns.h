@@ -24,6 +24,9 @@ extern Bitmapset *gpb_add_column_numbers(Bitmapset *columns, List *expressions, 
 extern Bitmapset *gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 										 List *restrictions);
 
+/* Is one of the restrictions, RestrictInfos, on the elements of an array? */
+extern bool gpb_has_array_clause(List *restrictions);
+
 /*
  * The columns of the table that groups and aggregates need; counting rows takes none but those of
  * FILTER.  index is one whose predicate may say that what is counted is not NULL, or NULL.

@@ -1,33 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * plan_rules.c
- *	  What the planning of every node of ours asks: may a node of ours run in this query, over
- *	  this table, with this index (rule M10).
+ *	  May a node of ours run in this query, over this table, with this index (rule M10)?
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
 #include "access/heapam.h"
-#include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_statistic.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
-#include "optimizer/paths.h"
 #include "parser/parsetree.h"
 #include "utils/rel.h"
-#include "utils/selfuncs.h"
-#include "utils/snapmgr.h"
-#include "utils/syscache.h"
 
 #include "exec/shell/node_shell.h"
 #include "exec/shell/plan_rules.h"
 #include "index/index.h"
 
-/* ---- queries ---- */
+/* ---- the query ---- */
 
 bool
 gpb_query_allows_nodes(PlannerInfo *root)
@@ -45,62 +37,7 @@ gpb_query_allows_nodes(PlannerInfo *root)
 	return true;
 }
 
-/* ---- clauses ---- */
-
-/* What a clause's place is decided by */
-typedef struct GpbClauseRank
-{
-	Index		security_level;
-	Cost		cost;			/* of a test */
-} GpbClauseRank;
-
-/*
- * The rank of a clause.  A leakproof clause that is cheap may come ahead of its level, as in core.
- */
-static GpbClauseRank
-rank_clause(PlannerInfo *root, Node *clause)
-{
-	GpbClauseRank rank = {0};
-	QualCost	cost;
-
-	cost_qual_eval_node(&cost, clause, root);
-	rank.cost = cost.per_tuple;
-	if (IsA(clause, RestrictInfo) &&
-		!(((RestrictInfo *) clause)->leakproof && rank.cost < 10 * cpu_operator_cost))
-		rank.security_level = ((RestrictInfo *) clause)->security_level;
-	return rank;
-}
-
-List *
-gpb_order_clauses(PlannerInfo *root, List *clauses)
-{
-	int			n = list_length(clauses);
-	GpbClauseRank *ranks = palloc(sizeof(GpbClauseRank) * (n + 1));
-	List	   *ordered = NIL;
-	ListCell   *lc;
-
-	foreach(lc, clauses)
-	{
-		Node	   *clause = lfirst(lc);
-		GpbClauseRank rank = rank_clause(root, clause);
-		int			place = list_length(ordered);
-
-		while (place > 0 && (ranks[place - 1].security_level > rank.security_level ||
-							 (ranks[place - 1].security_level == rank.security_level &&
-							  ranks[place - 1].cost > rank.cost)))
-		{
-			ranks[place] = ranks[place - 1];
-			place--;
-		}
-		ranks[place] = rank;
-		if (IsA(clause, RestrictInfo))
-			clause = (Node *) ((RestrictInfo *) clause)->clause;
-		ordered = list_insert_nth(ordered, place, clause);
-	}
-	return ordered;
-}
-
-/* ---- tables and indexes ---- */
+/* ---- the table ---- */
 
 /*
  * Are the table's rows those of its heap?  An extension may keep others elsewhere (a TimescaleDB
@@ -153,23 +90,17 @@ gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 	return plain;
 }
 
+/* ---- the index ---- */
+
+/* Programs have the columns of a key that has several in slots of their own. */
 bool
 gpb_index_is_usable(IndexOptInfo *index)
 {
-	/* The cost function is how a planner node shows its access method. */
-	return index->amcostestimate == gpb_costestimate &&
-		!index->hypothetical && index->indexkeys[0] != 0 &&
-		index->nkeycolumns == 1 &&
-		(index->indpred == NIL || index->predOK);
-}
-
-bool
-gpb_index_has_several_keys(IndexOptInfo *index)
-{
 	int			c;
 
+	/* The cost function is how a planner node shows its access method. */
 	if (index->amcostestimate != gpb_costestimate || index->hypothetical ||
-		index->nkeycolumns < 2 || index->ncolumns + 1 > GPB_MAX_COLUMNS ||
+		(index->nkeycolumns > 1 && index->ncolumns + 1 > GPB_MAX_COLUMNS) ||
 		(index->indpred != NIL && !index->predOK))
 		return false;
 	/* No key column is an expression. */
@@ -179,90 +110,4 @@ gpb_index_has_several_keys(IndexOptInfo *index)
 			return false;
 	}
 	return true;
-}
-
-/* ---- joins ---- */
-
-/*
- * With old_snapshot_threshold a row may go between the index's visit and the heap's, and nobody
- * would notice (rule M5).
- */
-bool
-gpb_join_is_possible(PlannerInfo *root, RelOptInfo *innerrel)
-{
-	return !OldSnapshotThresholdActive() && gpb_query_allows_nodes(root) &&
-		gpb_rel_is_plain(root, innerrel);
-}
-
-bool
-gpb_joined_last(PlannerInfo *root, RelOptInfo *innerrel, const SpecialJoinInfo *own)
-{
-	ListCell   *lc;
-
-	foreach(lc, root->join_info_list)
-	{
-		SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
-
-		if (sjinfo == own)
-			continue;
-		if (bms_is_member(innerrel->relid, sjinfo->syn_righthand) ||
-			bms_is_member(innerrel->relid, sjinfo->min_lefthand) ||
-			(sjinfo->jointype == JOIN_FULL &&
-			 bms_is_member(innerrel->relid, sjinfo->syn_lefthand)))
-			return false;
-	}
-	return true;
-}
-
-RelOptInfo *
-gpb_find_outer_side(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel)
-{
-	Relids		others = bms_del_member(bms_copy(joinrel->relids), innerrel->relid);
-	RelOptInfo *outerrel;
-	ListCell   *lc;
-
-	/* the outer join that has the table on its right side is no part of the outer side */
-	foreach(lc, root->join_info_list)
-	{
-		SpecialJoinInfo *sjinfo = lfirst_node(SpecialJoinInfo, lc);
-
-		if (bms_is_member(innerrel->relid, sjinfo->syn_righthand) &&
-			GPB_OUTER_JOIN_RELID(sjinfo) != 0)
-			others = bms_del_member(others, GPB_OUTER_JOIN_RELID(sjinfo));
-	}
-	if (bms_membership(others) == BMS_MULTIPLE)
-		outerrel = find_join_rel(root, others);
-	else
-		outerrel = find_base_rel(root, bms_singleton_member(others));
-	if (outerrel == NULL || outerrel->cheapest_total_path == NULL ||
-		IS_DUMMY_REL(outerrel) || !bms_is_empty(outerrel->lateral_relids) ||
-		!bms_is_empty(PATH_REQ_OUTER(outerrel->cheapest_total_path)))
-		return NULL;
-	return outerrel;
-}
-
-List *
-gpb_join_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-				 RelOptInfo *innerrel)
-{
-	List	   *clauses = generate_join_implied_equalities(root, joinrel->relids,
-														   outerrel->relids, innerrel);
-	ListCell   *lc;
-
-	foreach(lc, innerrel->joininfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (bms_is_subset(rinfo->required_relids, joinrel->relids))
-			clauses = list_append_unique_ptr(clauses, rinfo);
-	}
-	/* clauses without a column of the table wait for this join all the same */
-	foreach(lc, outerrel->joininfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (bms_is_subset(rinfo->required_relids, joinrel->relids))
-			clauses = list_append_unique_ptr(clauses, rinfo);
-	}
-	return clauses;
 }

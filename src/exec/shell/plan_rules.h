@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * plan_rules.h
- *	  What the planning of every node of ours asks.
+ *	  May a node of ours run in this query, over this table, with this index (rule M10)?
  *
  *-------------------------------------------------------------------------
  */
@@ -11,21 +11,11 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
-/* ---- queries and clauses ---- */
-
 /*
  * Is the query a SELECT, or the SELECT of an INSERT, and not below a statement that may recheck
  * rows by running plan trees again (EvalPlanQual)?
  */
 extern bool gpb_query_allows_nodes(PlannerInfo *root);
-
-/*
- * The clauses, RestrictInfos or bare ones, as bare clauses in the order in which core would test
- * them: by security level, then by cost, then as they stand.
- */
-extern List *gpb_order_clauses(PlannerInfo *root, List *clauses);
-
-/* ---- tables and indexes ---- */
 
 /*
  * Is the relation one ordinary table of the heap access method, without children, sampling or
@@ -34,34 +24,10 @@ extern List *gpb_order_clauses(PlannerInfo *root, List *clauses);
  */
 extern bool gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel);
 
-/* Is it a gpubtree index on a plain column, whose predicate, if it has one, the query implies? */
+/*
+ * Is it a gpubtree index whose key columns, one or several, are plain columns, and whose predicate,
+ * if it has one, the query implies?
+ */
 extern bool gpb_index_is_usable(IndexOptInfo *index);
-
-/*
- * Is it a gpubtree index with several key columns, none of them an expression, whose predicate, if
- * it has one, the query implies?  Only some nodes know such indexes; those that ask for
- * gpb_index_is_usable() alone know none.
- */
-extern bool gpb_index_has_several_keys(IndexOptInfo *index);
-
-/* ---- joins ---- */
-
-/* May there be a batched join with this inner table, in this query? */
-extern bool gpb_join_is_possible(PlannerInfo *root, RelOptInfo *innerrel);
-
-/*
- * Is the table joined to all others by inner joins alone, but for the outer join "own", which may
- * be NULL?  Then it can be the last to be joined, if core found a way to join the others by
- * themselves.
- */
-extern bool gpb_joined_last(PlannerInfo *root, RelOptInfo *innerrel, const SpecialJoinInfo *own);
-
-/* All of the join but the inner table; NULL unless core can compute that by itself. */
-extern RelOptInfo *gpb_find_outer_side(PlannerInfo *root, RelOptInfo *joinrel,
-									   RelOptInfo *innerrel);
-
-/* The clauses, RestrictInfos, that join the two sides, as core would apply them to this join */
-extern List *gpb_join_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-							  RelOptInfo *innerrel);
 
 #endif							/* GPB_PLAN_RULES_H */

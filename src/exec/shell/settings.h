@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * settings.h
- *	  The settings that the planner's use of our nodes depends on (exec.c defines them).
+ *	  The settings that the planner's use of our nodes depends on.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,6 +22,8 @@ extern bool gpb_enable_bucketaggregate; /* gpubtree.enable_bucketaggregate */
 extern bool gpb_explain_decisions;	/* gpubtree.explain_decisions */
 
 extern double gpb_setup_cost;	/* gpubtree.setup_cost */
+
+extern void gpb_planning_define_settings(void);
 
 /*
  * The options of the cursor that is being planned, if a user can name it; else 0.  Of these

@@ -8,9 +8,8 @@
 #ifndef GPB_SUBQUERY_H
 #define GPB_SUBQUERY_H
 
-#include "exec/answer/child_rows.h"
-#include "exec/answer/outer_rows.h"
-#include "exec/answer/range_totals.h"
+#include "exec/answer/ask.h"
+#include "exec/answer/outer_batch.h"
 #include "exec/shell/node_shell.h"
 #include "exec/where/range_conditions.h"
 #include "exec/where/subquery_match.h"
@@ -88,24 +87,20 @@ extern const GpbNodeKind gpb_subquery_node;
 
 /* ---- the executor node ---- */
 
-/* A range at run time */
+/* A range at run time; its number is that among the ranges of outer rows */
 typedef struct GpbSubqueryRangeState
 {
 	Relation	heap;
 	Relation	index;
-	GpbRangeValues *values;
-	GpbRangeTotals *totals;		/* NULL until the first batch */
+	GpbAsk	   *ask;
 	int			first_item;		/* place of its items in the scan tuple */
-	char	   *ranges;			/* input of the batch: the ranges of rows that have one */
-	uint32	   *row_range;		/* number of each row's range, or GPB_NO_RANGE */
-	uint32		n;
 } GpbSubqueryRangeState;
 
 typedef struct GpbSubqueryScan
 {
-	GpbNode		node;			/* its child and relations are not used */
+	GpbNode		node;			/* its relations are not used; gave_up: a program has no answer, and
+								 * SubPlans go on for good */
 	GpbSubqueryPlan plan;
-	MemoryContext context;		/* the node's */
 	GpbSubqueryRangeState *ranges;
 	ExprState **targets;		/* of each result */
 	int		   *target_item;	/* place in the scan tuple of the item that the result is, or -1 */
@@ -114,17 +109,11 @@ typedef struct GpbSubqueryScan
 	ExprState  *bound_count;
 	int64		bound;			/* rows that are still to be read, if bounded; known once "begun" */
 	bool		begun;			/* since the last rescan */
+	bool		programs_bound;
 
-	/* a batch of rows */
 	Bitmapset  *wanted;			/* columns of the child that anything refers to, from 1 on */
-	GpbChildRows *child;
-	GpbOuterRows *rows;
-	bool		answered;		/* by the engine, else by the SubPlans */
-	const char *gave_up;		/* why a program has no answer, so that SubPlans go on; or NULL */
-	bool		child_done;
-	uint32		limit;			/* rows of the next batch at most */
-	uint32		capacity;		/* rows that there is room for */
-	uint32		next;
+	GpbOuter	outer;
+	bool		answered;		/* the batch, by the engine; else by the SubPlans */
 } GpbSubqueryScan;
 
 extern void gpb_subquery_explain(CustomScanState *css, List *ancestors, ExplainState *es);

@@ -27,9 +27,9 @@ stock_cost(const SubPlan *subplan, double rows)
 }
 
 /* The same rows are priced several times, while it is found out where a node may go. */
-Cost
-gpb_subquery_batch_cost(const GpbSubqueryCandidate *candidate, GpbSubqueryMatch *match,
-						Path *rows, Cost *startup_cost)
+GpbOuterPrice
+gpb_subquery_batch_price(const GpbSubqueryCandidate *candidate, GpbSubqueryMatch *match,
+						 Path *rows)
 {
 	int			columns = list_length(rows->pathtarget->exprs);
 
@@ -37,15 +37,14 @@ gpb_subquery_batch_cost(const GpbSubqueryCandidate *candidate, GpbSubqueryMatch 
 	if (match->priced_rows != rows->rows || match->priced_columns != columns ||
 		match->priced_width != rows->pathtarget->width)
 	{
-		gpb_range_aggregate_cost(candidate->subroot, match->index, rows, &match->range,
-								 match->entries, rows->rows, rows->pathtarget,
-								 &match->startup_cost, &match->total_cost);
+		match->price = gpb_range_aggregate_price(candidate->subroot, match->index, rows,
+												 &match->range, match->entries, rows->rows,
+												 rows->pathtarget);
 		match->priced_rows = rows->rows;
 		match->priced_columns = columns;
 		match->priced_width = rows->pathtarget->width;
 	}
-	*startup_cost = match->startup_cost;
-	return match->total_cost;
+	return match->price;
 }
 
 /* May finding the bounds of the SubPlan's range raise an error? */
@@ -82,8 +81,7 @@ choose(GpbEachRow *each, SubPlan *subplan)
 	foreach(lc, candidate->matches)
 	{
 		GpbSubqueryMatch *match = lfirst(lc);
-		Cost		startup_cost;
-		Cost		cost = gpb_subquery_batch_cost(candidate, match, each->rows, &startup_cost);
+		Cost		cost = gpb_subquery_batch_price(candidate, match, each->rows).total_cost;
 
 		if (cost >= best || !bounds_are_safe(each, subplan, match))
 			continue;

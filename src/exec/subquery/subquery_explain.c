@@ -34,14 +34,8 @@ explain_range(GpbSubqueryScan *state, int range, List *ancestors, ExplainState *
 	gpb_explain_row_range(&state->plan.ranges[range], state->plan.values[range],
 						  &state->node.css, ancestors, es);
 	if (es->analyze)
-	{
-		GpbRangeTotals *totals = state->ranges[range].totals;
-
-		if (totals == NULL)
-			gpb_explain_batch(GPB_LABEL_RANGES, NULL, 0, es);
-		else
-			gpb_explain_counters(GPB_LABEL_RANGES, gpb_range_totals_counters(totals), 0, es);
-	}
+		gpb_ask_explain(state->ranges == NULL ? NULL : state->ranges[range].ask, GPB_LABEL_RANGES,
+						es);
 	ExplainCloseGroup("Range", NULL, true, es);
 }
 
@@ -55,6 +49,6 @@ gpb_subquery_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	for (i = 0; i < state->plan.nranges; i++)
 		explain_range(state, i, ancestors, es);
 	ExplainCloseGroup("Subqueries", "Subqueries", false, es);
-	if (es->analyze && state->gave_up != NULL)
-		ExplainPropertyText(GPB_LABEL_GAVE_UP, state->gave_up, es);
+	if (es->analyze)
+		gpb_explain_gave_up(css, es);
 }

@@ -321,30 +321,29 @@ copy_plan_info(GpbPlacing *placing, Plan *node, Plan *child)
 	node->lefttree = child;
 }
 
-/* The price of answering the plan's ranges; *startup_cost is up to the first row. */
-static Cost
-ranges_cost(const GpbEachRow *each, const GpbSubqueryPlan *plan, Cost *startup_cost)
+/* The price of answering the plan's ranges */
+static GpbOuterPrice
+ranges_price(const GpbEachRow *each, const GpbSubqueryPlan *plan)
 {
-	Cost		cost = 0;
-	Cost		range_startup;
+	GpbOuterPrice price = {0};
 	ListCell   *lc;
 	int			i;
 
-	*startup_cost = 0;
 	for (i = 0; i < plan->nranges; i++)
 	{
 		GpbChoice  *choice = NULL;
+		GpbOuterPrice range;
 
 		foreach(lc, each->choices)
 		{
 			if (((GpbChoice *) lfirst(lc))->range == i)
 				choice = lfirst(lc);
 		}
-		cost += gpb_subquery_batch_cost(choice->candidate, choice->match, each->rows,
-										&range_startup);
-		*startup_cost += range_startup;
+		range = gpb_subquery_batch_price(choice->candidate, choice->match, each->rows);
+		price.startup_cost += range.startup_cost;
+		price.total_cost += range.total_cost;
 	}
-	return cost;
+	return price;
 }
 
 /* Fill in the plan's fields, with expressions over the scan tuple. */
@@ -390,11 +389,10 @@ gpb_make_subquery_node(GpbEachRow *each, Plan *child, List *targetlist, List *qu
 	CustomScan *scan = makeNode(CustomScan);
 	GpbSubqueryPlan plan = {0};
 	List	  **aggrefs = palloc0(sizeof(List *) * list_length(each->choices));
-	Cost		startup_cost;
-	Cost		cost;
+	GpbOuterPrice price;
 
 	make_plan(each, child, limit, &plan, aggrefs);
-	cost = ranges_cost(each, &plan, &startup_cost);
+	price = ranges_price(each, &plan);
 
 	each->first_result = first_item_place(&plan, plan.nranges);
 	each->varno = INDEX_VAR;
@@ -409,8 +407,8 @@ gpb_make_subquery_node(GpbEachRow *each, Plan *child, List *targetlist, List *qu
 	scan->methods = &gpb_subquery_node.scan;
 
 	/* the child's price has the SubPlans in it */
-	scan->scan.plan.startup_cost = child->startup_cost + startup_cost;
-	scan->scan.plan.total_cost = Max(child->total_cost - each->stock + cost,
+	scan->scan.plan.startup_cost = child->startup_cost + price.startup_cost;
+	scan->scan.plan.total_cost = Max(child->total_cost - each->stock + price.total_cost,
 									 scan->scan.plan.startup_cost);
 	each->placing->placed = true;
 	each->placing->saved += child->total_cost - scan->scan.plan.total_cost;

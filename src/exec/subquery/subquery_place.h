@@ -74,13 +74,9 @@ extern Node *gpb_each_row_mutator(Node *node, void *argument);
  */
 extern Node *gpb_aggregated_mutator(Node *node, void *argument);
 
-/*
- * The price of answering the ranges of these rows, which have no price of their own, by a match;
- * *startup_cost is up to the first row.
- */
-extern Cost gpb_subquery_batch_cost(const GpbSubqueryCandidate *candidate,
-									GpbSubqueryMatch *match, Path *rows,
-									Cost *startup_cost);
+/* The price of answering the ranges of these rows, which have no price of their own, by a match */
+extern GpbOuterPrice gpb_subquery_batch_price(const GpbSubqueryCandidate *candidate,
+											  GpbSubqueryMatch *match, Path *rows);
 
 /* ---- subquery_make.c ---- */
 

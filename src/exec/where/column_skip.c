@@ -10,13 +10,12 @@
 #include <math.h>
 
 #include "optimizer/optimizer.h"
-#include "optimizer/restrictinfo.h"
 
-#include "exec/price/outer_cost.h"
 #include "exec/price/unknown_bounds.h"
 #include "exec/shell/explain_labels.h"
 #include "exec/shell/node_explain.h"
 #include "exec/where/column_skip.h"
+#include "exec/where/condition_match.h"
 #include "index/index.h"
 
 /* ---- which conditions ---- */
@@ -42,10 +41,9 @@ add_quals(PlannerInfo *root, IndexOptInfo *index, int c, List *computed, List *r
 		Expr	   *condition;
 		bool		point;
 
-		if (rinfo->pseudoconstant || list_member_ptr(column->quals, rinfo) ||
-			!restriction_is_securely_promotable(rinfo, index->rel))
+		if (list_member_ptr(column->quals, rinfo))
 			continue;
-		condition = gpb_match_column(root, index, c, rinfo->clause, &point);
+		condition = gpb_match_restriction(root, index, c, rinfo, &point);
 		if (condition == NULL || list_member(computed, condition))
 			continue;
 		column->quals = lappend(column->quals, rinfo);
@@ -99,6 +97,14 @@ has_later_condition(const IndexOptInfo *index, const GpbColumnQuals *columns)
 }
 
 void
+gpb_price_skip(GpbPriceInput *input, const GpbSkip *skip)
+{
+	input->searches = skip->groups;
+	input->ranges = skip->ranges;
+	input->entries = skip->entries;
+}
+
+void
 gpb_match_skip(PlannerInfo *root, IndexOptInfo *index, List *computed, const GpbRangeSplit *split,
 			   GpbSkip *skip)
 {
@@ -124,11 +130,13 @@ gpb_match_skip(PlannerInfo *root, IndexOptInfo *index, List *computed, const Gpb
 		/* Behind a single value the column is part of the ranges of the groups before. */
 		if (c > 0 && columns[c].conditions != NIL && columns[c - 1].points == 0)
 		{
+			GpbPriceInput input = {.root = root, .index = index};
 			GpbSkip		candidate;
 			Cost		cost;
 
 			estimate_prefix(root, index, columns, c, groups, &candidate);
-			cost = gpb_skip_cost(root, index, &candidate, 0);
+			gpb_price_skip(&input, &candidate);
+			cost = gpb_price(&input);
 			if (skip->conditions == NIL || cost < least)
 			{
 				*skip = candidate;
@@ -146,7 +154,7 @@ gpb_match_skip(PlannerInfo *root, IndexOptInfo *index, List *computed, const Gpb
 /* ---- EXPLAIN ---- */
 
 void
-gpb_explain_skip(CustomScanState *css, List *skips, const GpbColumnConditions *columns,
+gpb_explain_skip(CustomScanState *css, List *skips, const GpbConditions *conditions,
 				 List *ancestors, ExplainState *es)
 {
 	const GpbSkipCounters *counters;
@@ -154,9 +162,9 @@ gpb_explain_skip(CustomScanState *css, List *skips, const GpbColumnConditions *c
 	if (skips == NIL)
 		return;
 	gpb_explain_clauses(GPB_LABEL_SKIP_COND, css, skips, ancestors, es);
-	if (!es->analyze || columns == NULL)
+	if (!es->analyze || conditions == NULL)
 		return;
-	counters = gpb_column_conditions_skipped(columns);
+	counters = gpb_conditions_skipped(conditions);
 	ExplainPropertyInteger(GPB_LABEL_SKIP_GROUPS, NULL, (int64) counters->groups.groups, es);
 	ExplainPropertyInteger(GPB_LABEL_SKIP_SEARCHES, NULL, (int64) counters->groups.descents, es);
 	if (es->format != EXPLAIN_FORMAT_TEXT || counters->gave_up > 0)

@@ -8,108 +8,67 @@
 #include "compat.h"
 
 #include "optimizer/optimizer.h"
-#include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 #include "utils/rel.h"
 
 #include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_rules.h"
+#include "exec/where/condition_match.h"
 #include "exec/where/ordered_column.h"
+#include "exec/where/range_split.h"
 #include "index/column_ranges.h"
 #include "index/index.h"
 
 /* ---- planning ---- */
 
-/*
- * The restriction as a condition on key column c by which that has one range; NULL if it is none.
- * An array might leave it several values.
- */
-static Expr *
-match_one_range(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo, bool *point)
-{
-	Expr	   *condition;
-
-	if (rinfo->pseudoconstant || !restriction_is_securely_promotable(rinfo, index->rel))
-		return NULL;
-	condition = gpb_match_column(root, index, c, rinfo->clause, point);
-	return condition != NULL && IsA(condition, ScalarArrayOpExpr) ? NULL : condition;
-}
-
-/* Take from the others what is a condition on column c.  Returns whether one of them is a point. */
+/* Are all restrictions of the table conditions on the only column, none of them lossy? */
 static bool
-take_column(PlannerInfo *root, IndexOptInfo *index, int c, List *computed, GpbRangeSplit *split)
+match_only_column(PlannerInfo *root, IndexOptInfo *index, List **conditions)
 {
-	bool		points = false;
 	ListCell   *lc;
 
-	foreach(lc, split->others)
+	*conditions = NIL;
+	foreach(lc, index->indrestrictinfo)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		bool		point;
-		Expr	   *condition = match_one_range(root, index, c, rinfo, &point);
+		Expr	   *condition = gpb_match_one_range(root, index, 0, lfirst_node(RestrictInfo, lc),
+													&point);
 
-		if (condition == NULL || list_member(computed, condition))
-			continue;
-		split->conditions = lappend(split->conditions, condition);
-		split->ranges = lappend(split->ranges, rinfo);
-		split->others = foreach_delete_current(split->others, lc);
-		points |= point;
+		if (condition == NULL)
+			return false;
+		*conditions = lappend(*conditions, condition);
 	}
-	return points;
+	return !gpb_may_be_lossy(*conditions);
 }
 
+/*
+ * Among the conditions on an only column is one that it is not NULL, where it never is, so that
+ * EXPLAIN shows it.
+ */
 bool
-gpb_split_by_order(PlannerInfo *root, IndexOptInfo *index, List *restrictions, List *computed,
-				   int *column, GpbRangeSplit *split)
-{
-	ListCell   *lc;
-	int			c = 0;
-
-	memset(split, 0, sizeof(*split));
-	foreach(lc, restrictions)
-	{
-		if (!gpb_is_always_true(root, index, lfirst_node(RestrictInfo, lc)))
-			split->others = lappend(split->others, lfirst(lc));
-	}
-	while (c < index->nkeycolumns && take_column(root, index, c, computed, split))
-		c++;
-	*column = c;
-	return c < index->nkeycolumns;
-}
-
-/* gpb_match_ordered_column() for an index with several key columns */
-static bool
-match_several_keys(PlannerInfo *root, IndexOptInfo *index, int *column, List **conditions)
+gpb_match_ordered_column(PlannerInfo *root, IndexOptInfo *index, int *column, List **conditions)
 {
 	GpbRangeSplit split;
 
+	*column = 0;
+	if (!gpb_index_is_usable(index))
+		return false;
+	if (index->nkeycolumns == 1)
+		return match_only_column(root, index, conditions);
 	if (!gpb_split_by_order(root, index, index->indrestrictinfo, NIL, column, &split))
 		return false;
 	*conditions = split.conditions;
 	return split.others == NIL;
 }
 
-bool
-gpb_match_ordered_column(PlannerInfo *root, IndexOptInfo *index, int *column, List **conditions)
-{
-	if (gpb_index_has_several_keys(index))
-		return match_several_keys(root, index, column, conditions);
-	*column = 0;
-	return gpb_index_is_usable(index) && gpb_match_conditions(root, index, conditions);
-}
-
 /* Is the restriction a condition on key column c that no NULL satisfies? */
 static bool
 rules_out_null(PlannerInfo *root, IndexOptInfo *index, int c, RestrictInfo *rinfo)
 {
-	Expr	   *condition;
 	bool		point;
+	Expr	   *condition = gpb_match_one_range(root, index, c, rinfo, &point);
 
-	if (index->nkeycolumns < 2)
-		condition = gpb_match_condition(root, rinfo, index);
-	else
-		condition = match_one_range(root, index, c, rinfo, &point);
 	return condition != NULL &&
 		!(IsA(condition, NullTest) && ((NullTest *) condition)->nulltesttype == IS_NULL);
 }
@@ -145,11 +104,7 @@ gpb_ordered_column_init(Relation index, int column, List *conditions, PlanState 
 	memset(ordered, 0, sizeof(*ordered));
 	ordered->index = index;
 	ordered->column = column;
-	ordered->nconditions = list_length(conditions);
-	if (gpb_layout(index)->nkeys > 0)
-		ordered->columns = gpb_column_conditions_init(index, conditions, NIL, NIL, ps);
-	else
-		ordered->conditions = gpb_conditions_init(index, conditions, ps);
+	ordered->conditions = gpb_conditions_init(index, conditions, NIL, NIL, ps);
 }
 
 /* What two ranges have in common */
@@ -163,7 +118,7 @@ intersection(GpbRange a, GpbRange b)
 	return a;
 }
 
-/* gpb_split_nulls() for an index with several key columns, of which c has a code for NULL */
+/* gpb_split_nulls() for a column of several that has a code for NULL */
 static void
 part_null_fields(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_null,
 				 GpbRange *nulls)
@@ -201,39 +156,6 @@ gpb_split_nulls(const GpbLayout *layout, int c, GpbRange range, GpbRange *not_nu
 	*nulls = intersection(range, *nulls);
 }
 
-/* The one range of an index with several key columns that the sets are; false if they are none */
-static bool
-one_range(const GpbOrderedColumn *ordered, GpbColumnSets *sets, GpbRange *range)
-{
-	GpbRangeSet set = {NULL, 0, 0};
-
-	gpb_column_ranges(sets, &set);
-	if (set.count > 1 || sets->ntested > 0)
-		elog(ERROR, "conditions on index \"%s\" are not one range",
-			 RelationGetRelationName(ordered->index));
-	if (set.count == 1)
-		*range = set.ranges[0];
-	return set.count == 1;
-}
-
-/* gpb_ordered_column_ranges() for an index with several key columns */
-static void
-several_keys_ranges(const GpbOrderedColumn *ordered, ExprContext *econtext,
-					const GpbLayout *layout, GpbOrderedRanges *ranges)
-{
-	GpbColumnSets sets;
-	GpbRange	range;
-	GpbRange	not_null;
-
-	if (!gpb_column_conditions_sets(ordered->columns, econtext, layout, &sets))
-		return;
-	if (one_range(ordered, &sets, &range))
-		gpb_split_nulls(layout, ordered->column, range, &not_null, &ranges->nulls);
-	gpb_column_narrow_null(&sets, ordered->column, false);
-	ranges->has_keys = one_range(ordered, &sets, &range) &&
-		gpb_closed_range(layout, &range, &ranges->keys);
-}
-
 void
 gpb_ordered_column_ranges(const GpbOrderedColumn *ordered, ExprContext *econtext,
 						  GpbOrderedRanges *ranges)
@@ -244,17 +166,12 @@ gpb_ordered_column_ranges(const GpbOrderedColumn *ordered, ExprContext *econtext
 	GpbRange	not_null;
 	bool		lossy;
 
-	ranges->has_keys = false;
-	ranges->nulls = (GpbRange) {GPB_BOUND_MIN, GPB_BOUND_MIN};
-	if (ordered->columns != NULL)
-		several_keys_ranges(ordered, econtext, &layout, ranges);
-	else if (gpb_conditions_evaluate(ordered->conditions, ordered->nconditions, ordered->index,
-									 &layout, econtext, &range, NULL, &lossy))
-	{
-		Assert(!lossy);
-		gpb_split_nulls(&layout, ordered->column, range, &not_null, &ranges->nulls);
-		ranges->has_keys = gpb_closed_range(&layout, &not_null, &ranges->keys);
-	}
+	*ranges = (GpbOrderedRanges) {false, {1, 0}, {GPB_BOUND_MIN, GPB_BOUND_MIN}};
+	if (!gpb_conditions_one_range(ordered->conditions, econtext, &range, &lossy))
+		return;
+	Assert(!lossy);
+	gpb_split_nulls(&layout, ordered->column, range, &not_null, &ranges->nulls);
+	ranges->has_keys = gpb_closed_range(&layout, &not_null, &ranges->keys);
 	if (!ranges->has_keys)
 		ranges->keys = (GpbKeyRange) {1, 0};
 }
@@ -262,21 +179,19 @@ gpb_ordered_column_ranges(const GpbOrderedColumn *ordered, ExprContext *econtext
 GpbKey
 gpb_key_behind_column(const GpbLayout *layout, int c)
 {
-	return layout->nkeys > 0 ? gpb_field_ones(layout->key[c].shift) : 0;
+	return gpb_field_ones(gpb_key_column(layout, c).shift);
 }
 
 bool
 gpb_key_column_descends(const GpbLayout *layout, int c)
 {
-	return layout->nkeys > 0 ? (layout->key[c].flags & GPB_COLUMN_DESC) != 0 :
-		(layout->flags & GPB_LAYOUT_DESC) != 0;
+	return (gpb_key_column(layout, c).flags & GPB_COLUMN_DESC) != 0;
 }
 
 bool
 gpb_key_column_nulls_first(const GpbLayout *layout, int c)
 {
-	return layout->nkeys > 0 ? (layout->key[c].flags & GPB_COLUMN_NULLS_FIRST) != 0 :
-		(layout->flags & GPB_LAYOUT_NULLS_FIRST) != 0;
+	return (gpb_key_column(layout, c).flags & GPB_COLUMN_NULLS_FIRST) != 0;
 }
 
 /*
@@ -287,16 +202,12 @@ gpb_key_column_nulls_first(const GpbLayout *layout, int c)
 Datum
 gpb_key_column_datum(const GpbLayout *layout, int c, GpbKey key)
 {
-	GpbKeyRange type = {0, gpb_key_most(layout->key_width)};
 	GpbLoneColumn lone;
+	GpbKeyRange type = {0, ~(GpbKey) 0};
 	GpbKey		field;
 
-	if (layout->nkeys == 0)
-	{
-		gpb_clip_to_type(layout, &type);
-		return gpb_key_datum(layout, Max(Min(key, type.hi), type.lo));
-	}
 	gpb_lone_column(layout, c, &lone);
+	gpb_clip_to_type(&lone.layout, &type);
 	field = Max(gpb_key_field(lone.column, key), gpb_code_field(lone.column, 0, true));
-	return gpb_key_datum(&lone.layout, Min(gpb_lone_key(&lone, field), lone.type.hi));
+	return gpb_key_datum(&lone.layout, Max(Min(gpb_lone_key(&lone, field), type.hi), type.lo));
 }

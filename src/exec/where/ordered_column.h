@@ -17,8 +17,7 @@
 #include "nodes/pathnodes.h"
 #include "utils/rel.h"
 
-#include "exec/where/column_conditions.h"
-#include "exec/where/key_conditions.h"
+#include "exec/where/conditions.h"
 #include "layout.h"
 #include "program/ranges.h"
 
@@ -33,16 +32,6 @@
 extern bool gpb_match_ordered_column(PlannerInfo *root, IndexOptInfo *index, int *column,
 									 List **conditions);
 
-/*
- * Part the restrictions, RestrictInfos, of the table of an index with several key columns, but for
- * those that are always true: conditions on the ordered column, which this finds, and on the
- * columns before it, their RestrictInfos, and others.  What equals one of "computed", the
- * expressions that the node's scan tuple will have, is among the others (rule M13).  Returns false
- * if there is no such column.
- */
-extern bool gpb_split_by_order(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
-							   List *computed, int *column, GpbRangeSplit *split);
-
 /* Is it known that no row which the query wants of the table is NULL in key column c? */
 extern bool gpb_key_column_is_not_null(PlannerInfo *root, IndexOptInfo *index, int c);
 
@@ -56,9 +45,7 @@ typedef struct GpbOrderedColumn
 {
 	Relation	index;
 	int			column;			/* the ordered column */
-	int			nconditions;
-	GpbCondition *conditions;	/* of an index with one key column */
-	GpbColumnConditions *columns;	/* of one with several; else NULL */
+	GpbConditions *conditions;
 } GpbOrderedColumn;
 
 /* Prepare the conditions.  Memory is of the current context. */

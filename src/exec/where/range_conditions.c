@@ -7,37 +7,19 @@
  */
 #include "compat.h"
 
-#include "catalog/pg_amop.h"
 #include "executor/executor.h"
 #include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
-#include "optimizer/paths.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/ruleutils.h"
-#include "utils/syscache.h"
 
 #include "exec/shell/explain_labels.h"
 #include "exec/shell/node_explain.h"
-#include "exec/where/column_conditions.h"
+#include "exec/where/conditions.h"
 #include "exec/where/range_conditions.h"
 #include "index/column_ranges.h"
-#include "index/index_clauses.h"
 
 /* ---- planning ---- */
-
-/* May the expression be what a key of table "relid" is compared with? */
-static bool
-is_range_value(PlannerInfo *root, Node *value, Index relid)
-{
-	/* most are one of these */
-	if (IsA(value, Var))
-		return ((Var *) value)->varno != relid;
-	if (IsA(value, Const) || IsA(value, Param))
-		return true;
-	return !bms_is_member(relid, pull_varnos(root, value)) &&
-		!contain_volatile_functions(value) && !contain_subplans(value);
-}
 
 /* Is the operand none of table "relid"'s columns by what it is? */
 static bool
@@ -49,68 +31,25 @@ is_no_column(const Node *operand, Index relid)
 		(IsA(operand, Var) && ((const Var *) operand)->varno != relid);
 }
 
-/* The key column, counted from 0, that the expression is; -1 if it is none */
-static int
-key_column(IndexOptInfo *index, Node *expression)
-{
-	int			c;
-
-	if (is_no_column(expression, index->rel->relid))
-		return -1;
-	for (c = 0; c < index->nkeycolumns; c++)
-	{
-		if (match_index_to_operand(expression, c, index))
-			return c;
-	}
-	return -1;
-}
-
-/* Fill in what the operator family says of the condition's operator; false if it has none such. */
-static bool
-find_operator(Oid family, GpbRangeCondition *condition)
-{
-	HeapTuple	tuple = SearchSysCache3(AMOPOPID, ObjectIdGetDatum(condition->operator),
-										CharGetDatum(AMOP_SEARCH), ObjectIdGetDatum(family));
-	Form_pg_amop form;
-
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	form = (Form_pg_amop) GETSTRUCT(tuple);
-	condition->strategy = form->amopstrategy;
-	condition->value_type = form->amoprighttype;
-	ReleaseSysCache(tuple);
-	return true;
-}
-
 /*
  * Is the clause "column OP value" of a key column, or that commuted?  Fills in *condition, and
  * *value, an expression that is not volatile, has no subplan, and no Vars of the index's table.
  */
 static bool
-match_range_condition(PlannerInfo *root, IndexOptInfo *index, Expr *clause,
-					  GpbRangeCondition *condition, Expr **value)
+match_range_condition(PlannerInfo *root, IndexOptInfo *index, OpExpr *clause,
+					  GpbRangeCondition *condition, Node **value)
 {
-	OpExpr	   *operation = (OpExpr *) clause;
-	Node	   *left;
-	Node	   *right;
+	Index		relid = index->rel->relid;
 
-	if (!IsA(clause, OpExpr) || list_length(operation->args) != 2)
+	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2 ||
+		(is_no_column(linitial(clause->args), relid) && is_no_column(lsecond(clause->args), relid)))
 		return false;
-	left = linitial(operation->args);
-	right = lsecond(operation->args);
-	condition->operator = operation->opno;
-	condition->column = key_column(index, left);
-	if (condition->column < 0)
+	for (int c = 0; c < index->nkeycolumns; c++)
 	{
-		condition->column = key_column(index, right);
-		if (condition->column < 0)
-			return false;
-		condition->operator = get_commutator(operation->opno);
-		right = left;
+		if (gpb_match_comparison(index, c, clause, condition, value))
+			return gpb_is_bound_expression(root, *value, relid) && !contain_subplans(*value);
 	}
-	*value = (Expr *) right;
-	return OidIsValid(condition->operator) && is_range_value(root, right, index->rel->relid) &&
-		find_operator(gpb_own_family(index, condition->column), condition);
+	return false;
 }
 
 GpbRangeClause *
@@ -124,13 +63,16 @@ gpb_match_range_clauses(PlannerInfo *root, IndexOptInfo *index, List *rinfos, in
 	{
 		GpbRangeClause *clause = &clauses[foreach_current_index(lc)];
 		GpbRangeCondition *condition = &clause->condition;
+		Node	   *value = NULL;
 
 		clause->rinfo = lfirst_node(RestrictInfo, lc);
-		if (!match_range_condition(root, index, clause->rinfo->clause, condition, &clause->value))
+		if (!match_range_condition(root, index, (OpExpr *) clause->rinfo->clause, condition,
+								   &value))
 			condition->column = GPB_NO_KEY_COLUMN;
-		else if (index->nkeycolumns > 1 && condition->strategy == BTEqualStrategyNumber &&
+		else if (condition->strategy == BTEqualStrategyNumber &&
 				 gpb_column_equals_one(index, condition->column, condition->value_type))
 			points = bms_add_member(points, condition->column);
+		clause->value = (Expr *) value;
 	}
 	*last = 0;
 	while (*last + 1 < index->nkeycolumns && bms_is_member(*last, points))
@@ -194,28 +136,19 @@ gpb_get_row_range(GpbPrivateReader *reader, GpbRowRange *range)
 
 /* ---- execution ---- */
 
-/* Where one condition's value comes from */
-typedef struct GpbRangeValue
-{
-	int			key_column;		/* counted from 0 */
-	GpbComparison comparison;
-	StrategyNumber strategy;
-	AttrNumber	column;			/* of the row, if the value is a column, or 0 */
-	ExprState  *expression;		/* the value, if it is no column */
-} GpbRangeValue;
-
 struct GpbRangeValues
 {
 	GpbLayout	layout;
 	bool		points;
+	bool		key_is_value;	/* the key of one column equals the value of the only condition */
 	bool		columns;		/* all values are columns */
-	GpbLoneColumn *keys;		/* those with conditions, if the key has several columns */
-	int			nkeys;
+	int			nkeys;			/* key columns with conditions, the first ones */
+	GpbLoneColumn *keys;
 	int			n;
-	GpbRangeValue value[FLEXIBLE_ARRAY_MEMBER];
+	GpbCondition conditions[FLEXIBLE_ARRAY_MEMBER];
 };
 
-/* Prepare the columns of a key that has several: the conditions are on the first of them. */
+/* Prepare the key columns: the conditions are on the first of them. */
 static void
 begin_keys(GpbRangeValues *values)
 {
@@ -224,24 +157,25 @@ begin_keys(GpbRangeValues *values)
 
 	for (i = 0; i < values->n; i++)
 	{
-		const GpbRangeValue *value = &values->value[i];
+		const GpbCondition *condition = &values->conditions[i];
 
-		values->nkeys = Max(values->nkeys, value->key_column + 1);
-		if (value->strategy == BTEqualStrategyNumber && value->comparison.is_point)
-			points = bms_add_member(points, value->key_column);
+		values->nkeys = Max(values->nkeys, condition->column + 1);
+		if (condition->strategy == BTEqualStrategyNumber && condition->comparison.is_point)
+			points = bms_add_member(points, condition->column);
 	}
 	values->keys = palloc(sizeof(GpbLoneColumn) * values->nkeys);
 	for (i = 0; i < values->nkeys; i++)
 		gpb_lone_column(&values->layout, i, &values->keys[i]);
-	values->points = bms_num_members(points) == values->layout.nkeys;
+	values->points = bms_num_members(points) == gpb_count_keys(&values->layout);
+	values->key_is_value = values->points && values->keys[0].is_key && values->n == 1;
 }
 
 GpbRangeValues *
 gpb_range_values_begin(Relation index, int nconditions, const GpbRangeCondition *conditions,
 					   List *expressions, PlanState *ps)
 {
-	GpbRangeValues *values = palloc0(offsetof(GpbRangeValues, value) +
-									 sizeof(GpbRangeValue) * nconditions);
+	GpbRangeValues *values = palloc0(offsetof(GpbRangeValues, conditions) +
+									 sizeof(GpbCondition) * nconditions);
 	int			i;
 
 	Assert(nconditions == list_length(expressions));
@@ -250,24 +184,20 @@ gpb_range_values_begin(Relation index, int nconditions, const GpbRangeCondition 
 	values->n = nconditions;
 	for (i = 0; i < nconditions; i++)
 	{
-		GpbRangeValue *value = &values->value[i];
+		GpbCondition *condition = &values->conditions[i];
 		Expr	   *expression = list_nth(expressions, i);
 
-		value->key_column = conditions[i].column;
-		gpb_column_comparison_init(index, value->key_column, conditions[i].value_type,
-								   &value->comparison);
-		value->strategy = conditions[i].strategy;
+		condition->column = conditions[i].column;
+		gpb_column_comparison_init(index, condition->column, conditions[i].value_type,
+								   &condition->comparison);
+		condition->strategy = conditions[i].strategy;
 		if (IsA(expression, Var) && ((Var *) expression)->varno == INDEX_VAR)
-			value->column = ((Var *) expression)->varattno;
+			condition->source = ((Var *) expression)->varattno;
 		else
-			value->expression = ExecInitExpr(expression, ps);
-		values->columns &= value->column != 0;
+			condition->value = ExecInitExpr(expression, ps);
+		values->columns &= condition->source != 0;
 	}
-	if (values->layout.nkeys > 0)
-		begin_keys(values);
-	else
-		values->points = nconditions == 1 && conditions[0].strategy == BTEqualStrategyNumber &&
-			values->value[0].comparison.is_point;
+	begin_keys(values);
 	return values;
 }
 
@@ -289,26 +219,10 @@ gpb_range_values_are_columns(const GpbRangeValues *values)
 	return values->columns;
 }
 
-/* Get the value of one condition for the row.  Returns false if it is NULL. */
-static inline bool
-row_value(const GpbRangeValue *value, ExprContext *econtext, TupleTableSlot *slot, Datum *datum)
-{
-	bool		isnull;
-
-	if (value->column != 0)
-		*datum = slot_getattr(slot, value->column, &isnull);
-	else
-		*datum = ExecEvalExprSwitchContext(value->expression, econtext, &isnull);
-	return !isnull;
-}
-
-/*
- * Find the row's range of keys that have several columns: each but the last of those with
- * conditions equals one value.
- */
+/* Find the row's range of keys: each column but the last with a condition equals one value. */
 static bool
-columns_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
-			   GpbKeyRange *closed)
+keys_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
+			GpbKeyRange *closed)
 {
 	GpbRange	bounds[GPB_MAX_KEYS];
 	int			last = values->nkeys - 1;
@@ -318,18 +232,18 @@ columns_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *sl
 		bounds[i] = (GpbRange) {GPB_BOUND_MIN, GPB_BOUND_MAX};
 	for (i = 0; i < values->n; i++)
 	{
-		GpbRangeValue *value = &values->value[i];
+		GpbCondition *condition = &values->conditions[i];
 		Datum		datum;
 
-		if (!row_value(value, econtext, slot, &datum))
+		if (!gpb_condition_value(condition, econtext, slot, &datum))
 			return false;
-		gpb_comparison_narrow(&values->keys[value->key_column].layout, &value->comparison,
-							  value->strategy, datum, &bounds[value->key_column]);
+		gpb_comparison_narrow(&values->keys[condition->column].layout, &condition->comparison,
+							  condition->strategy, datum, &bounds[condition->column]);
 	}
 	closed->lo = closed->hi = 0;
 	for (i = 0; i < values->nkeys; i++)
 	{
-		int			shift = values->layout.key[i].shift;
+		int			shift = values->keys[i].column.shift;
 		GpbKeyRange fields;
 
 		if (!gpb_lone_fields(&values->keys[i], &bounds[i], &fields))
@@ -338,52 +252,26 @@ columns_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *sl
 		closed->lo |= fields.lo << shift;
 		closed->hi |= fields.hi << shift;
 	}
-	closed->hi |= gpb_field_ones(values->layout.key[last].shift);
+	closed->hi |= gpb_field_ones(values->keys[last].column.shift);
 	return true;
 }
 
-/* Find the row's range of keys that have one column. */
-static bool
-keys_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
-			GpbKeyRange *closed)
-{
-	GpbRange	bounds = {GPB_BOUND_MIN, GPB_BOUND_MAX};
-	int			i;
-
-	for (i = 0; i < values->n; i++)
-	{
-		GpbRangeValue *value = &values->value[i];
-		Datum		datum;
-
-		if (!row_value(value, econtext, slot, &datum))
-			return false;
-		gpb_comparison_narrow(&values->layout, &value->comparison, value->strategy, datum,
-							  &bounds);
-	}
-	return gpb_closed_range(&values->layout, &bounds, closed);
-}
-
-/* Find the row's only key, of an index whose keys have one column. */
-static inline bool
-point_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot, GpbKey *key)
-{
-	GpbRangeValue *value = &values->value[0];
-	Datum		datum;
-
-	return row_value(value, econtext, slot, &datum) &&
-		gpb_comparison_key(&values->layout, &value->comparison, datum, key);
-}
-
+/* Joins come here once for each row of the outer side, so a single key has a way of its own. */
 bool
 gpb_range_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
 				 void *range)
 {
 	GpbKeyRange closed;
 
-	if (values->points && values->keys == NULL)
-		return point_of_row(values, econtext, slot, (GpbKey *) range);
-	if (values->keys != NULL ? !columns_of_row(values, econtext, slot, &closed) :
-		!keys_of_row(values, econtext, slot, &closed))
+	if (values->key_is_value)
+	{
+		const GpbCondition *condition = &values->conditions[0];
+		Datum		datum;
+
+		return gpb_condition_value(condition, econtext, slot, &datum) &&
+			gpb_comparison_key(&values->layout, &condition->comparison, datum, range);
+	}
+	if (!keys_of_row(values, econtext, slot, &closed))
 		return false;
 	if (values->points)
 		*(GpbKey *) range = closed.lo;

@@ -9,7 +9,6 @@
 #define GPB_RANGE_CONDITIONS_H
 
 #include "postgres.h"
-#include "access/stratnum.h"
 #include "commands/explain.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
@@ -17,16 +16,8 @@
 
 #include "exec/bind/row_program.h"
 #include "exec/compile/items.h"
+#include "exec/where/condition_match.h"
 #include "program/ranges.h"
-
-/* One condition on a key column, an operator of its family with the column on its left */
-typedef struct GpbRangeCondition
-{
-	int			column;			/* of the key, counted from 0 */
-	Oid			operator;
-	StrategyNumber strategy;
-	Oid			value_type;		/* right input type of the operator in the family */
-} GpbRangeCondition;
 
 /* What is asked of one table for each row: a range of an index's keys, and aggregates over it */
 typedef struct GpbRowRange

@@ -12,73 +12,96 @@
 
 #include "exec/price/unknown_bounds.h"
 #include "exec/shell/never_null.h"
-#include "exec/where/key_arms.h"
-#include "exec/where/key_arrays.h"
-#include "exec/where/key_conditions.h"
+#include "exec/where/arms.h"
+#include "exec/where/condition_match.h"
 #include "exec/where/range_split.h"
 
-/* Of the others take the first that is an OR of ranges. */
+/* How gpb_match_restriction() and gpb_match_one_range() match a restriction with a column */
+typedef Expr *(*GpbMatchColumn) (PlannerInfo *root, IndexOptInfo *index, int c,
+								 RestrictInfo *rinfo, bool *point);
+
+/* Begin with all restrictions among the others, but for those that are always true. */
 static void
-take_arms(PlannerInfo *root, IndexOptInfo *index, List *computed, GpbRangeSplit *split)
-{
-	ListCell   *lc;
-
-	if (split->arrays != NIL)
-		return;
-	foreach(lc, split->others)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		bool		exact;
-
-		if (rinfo->pseudoconstant ||
-			!restriction_is_securely_promotable(rinfo, index->rel))
-			continue;
-		split->arms = gpb_match_arms(root, rinfo->clause, index, computed, &exact);
-		if (split->arms == NIL)
-			continue;
-		if (exact)
-		{
-			split->arms_clauses = list_make1(rinfo);
-			split->others = foreach_delete_current(split->others, lc);
-		}
-		return;
-	}
-}
-
-void
-gpb_split_restrictions(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
-					   List *computed, GpbRangeSplit *split)
+split_begin(PlannerInfo *root, IndexOptInfo *index, List *restrictions, GpbRangeSplit *split)
 {
 	ListCell   *lc;
 
 	memset(split, 0, sizeof(*split));
 	foreach(lc, restrictions)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		Expr	   *condition;
-		Expr	   *array = NULL;
-
-		if (gpb_is_always_true(root, index, rinfo))
-			continue;
-		condition = gpb_match_condition(root, rinfo, index);
-		if (condition == NULL)
-			array = gpb_match_array_condition(root, rinfo, index);
-		if (condition != NULL && !list_member(computed, condition))
-			split->conditions = lappend(split->conditions, condition);
-		else if (array != NULL && !list_member(computed, array))
-			split->arrays = lappend(split->arrays, array);
-		else
-		{
-			split->others = lappend(split->others, rinfo);
-			continue;
-		}
-		split->ranges = lappend(split->ranges, rinfo);
+		if (!gpb_is_always_true(root, index, lfirst_node(RestrictInfo, lc)))
+			split->others = lappend(split->others, lfirst(lc));
 	}
-	take_arms(root, index, computed, split);
+}
+
+/* Take from the others what is a condition on column c.  Returns whether one of them is a point. */
+static bool
+take_column(PlannerInfo *root, IndexOptInfo *index, int c, List *computed, GpbMatchColumn match,
+			GpbRangeSplit *split)
+{
+	bool		points = false;
+	ListCell   *lc;
+
+	foreach(lc, split->others)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		bool		point;
+		Expr	   *condition = match(root, index, c, rinfo, &point);
+
+		if (condition == NULL || list_member(computed, condition))
+			continue;
+		if (IsA(condition, ScalarArrayOpExpr))
+			split->arrays = lappend(split->arrays, condition);
+		else
+			split->conditions = lappend(split->conditions, condition);
+		split->ranges = lappend(split->ranges, rinfo);
+		split->others = foreach_delete_current(split->others, lc);
+		points |= point;
+	}
+	return points;
+}
+
+void
+gpb_split_restrictions(PlannerInfo *root, IndexOptInfo *index, List *restrictions,
+					   List *computed, GpbRangeSplit *split)
+{
+	int			c = 0;
+
+	split_begin(root, index, restrictions, split);
+	/* A column that is there twice has its conditions where it comes first. */
+	while (c < index->nkeycolumns &&
+		   take_column(root, index, c, computed, gpb_match_restriction, split))
+		c++;
+	gpb_take_arms(root, index, computed, split);
+}
+
+void
+gpb_split_leading(PlannerInfo *root, IndexOptInfo *index, List *restrictions, int ncolumns,
+				  GpbRangeSplit *split)
+{
+	split_begin(root, index, restrictions, split);
+	for (int c = 0; c < ncolumns; c++)
+		(void) take_column(root, index, c, NIL, gpb_match_restriction, split);
 }
 
 bool
-gpb_split_may_be_lossy(const GpbRangeSplit *split)
+gpb_split_by_order(PlannerInfo *root, IndexOptInfo *index, List *restrictions, List *computed,
+				   int *column, GpbRangeSplit *split)
+{
+	int			c = 0;
+
+	split_begin(root, index, restrictions, split);
+	while (c < index->nkeycolumns &&
+		   take_column(root, index, c, computed, gpb_match_one_range, split))
+		c++;
+	/* The only column is the ordered one, whatever its conditions are. */
+	*column = index->nkeycolumns == 1 ? 0 : c;
+	return *column < index->nkeycolumns;
+}
+
+/* The product of arrays on several columns may be too many ranges. */
+bool
+gpb_split_may_be_lossy(const IndexOptInfo *index, const GpbRangeSplit *split)
 {
 	ListCell   *lc;
 
@@ -87,7 +110,8 @@ gpb_split_may_be_lossy(const GpbRangeSplit *split)
 		if (gpb_may_be_lossy(lfirst_node(List, lc)))
 			return true;
 	}
-	return gpb_may_be_lossy(split->conditions);
+	return gpb_may_be_lossy(split->conditions) ||
+		(index->nkeycolumns > 1 && list_length(split->arrays) > 1);
 }
 
 double

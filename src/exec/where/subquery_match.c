@@ -15,9 +15,9 @@
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
 
+#include "exec/compile/grouping.h"
 #include "exec/price/unknown_bounds.h"
 #include "exec/shell/plan_rules.h"
-#include "exec/where/key_conditions.h"
 #include "exec/where/subquery_match.h"
 
 RelOptInfo *
@@ -41,17 +41,8 @@ gpb_subquery_table(PlannerInfo *subroot)
 bool
 gpb_subquery_aggrefs(Node *expression, List **aggrefs)
 {
-	ListCell   *lc;
-
-	if (contain_volatile_functions(expression) || contain_subplans(expression))
-		return false;
-	foreach(lc, pull_var_clause(expression, PVC_INCLUDE_AGGREGATES | PVC_INCLUDE_PLACEHOLDERS))
-	{
-		if (!IsA(lfirst(lc), Aggref))
-			return false;
-		*aggrefs = list_append_unique(*aggrefs, lfirst(lc));
-	}
-	return true;
+	return !contain_volatile_functions(expression) && !contain_subplans(expression) &&
+		gpb_collect_aggrefs((List *) expression, aggrefs);
 }
 
 /*
@@ -126,8 +117,7 @@ gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
 	List	   *ranges;
 	List	   *filters;
 
-	if ((!gpb_index_is_usable(index) && !gpb_index_has_several_keys(index)) ||
-		!gpb_may_have_ranges(index, columns))
+	if (!gpb_index_is_usable(index) || !gpb_may_have_ranges(index, columns))
 		return false;
 	GPB_COUNT_MATCH();
 	memset(match, 0, sizeof(*match));

@@ -13,6 +13,7 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
+#include "exec/price/outer_price.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/where/range_conditions.h"
 
@@ -30,8 +31,7 @@ typedef struct GpbSubqueryMatch
 	double		priced_rows;
 	int			priced_columns;
 	int			priced_width;
-	Cost		startup_cost;
-	Cost		total_cost;
+	GpbOuterPrice price;
 } GpbSubqueryMatch;
 
 /*

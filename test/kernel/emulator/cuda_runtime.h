@@ -70,7 +70,7 @@ extern dim3 gridDim;
 
 /* All 32 lanes come with the same operation; each leaves a value and sees all. */
 const uint64_t *emulated_meet(int operation, uint32_t mask, uint64_t value);
-/* Likewise with a vote; returns those of all, that of lane 0 lowest. */
+/* All 32 lanes come with a vote; returns those of all, that of lane 0 lowest. */
 uint32_t	emulated_vote(int operation, uint32_t mask, bool vote);
 void		__syncthreads(void);
 /* Others may run now.  "waits" says that the fiber may have to wait for one of them. */

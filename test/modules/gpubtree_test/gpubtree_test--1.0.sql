@@ -23,6 +23,13 @@ RETURNS SETOF bigint[]
 AS 'MODULE_PATHNAME', 'gpb_test_program'
 LANGUAGE C STRICT;
 
+-- program_test.c: likewise, one question to several indexes, whose answers are merged.
+CREATE FUNCTION gpubtree_test_ask(indexes regclass[], lo bigint[], hi bigint[], program text,
+	mode text)
+RETURNS SETOF bigint[]
+AS 'MODULE_PATHNAME', 'gpb_test_ask'
+LANGUAGE C STRICT;
+
 -- request_test.c: search for n random keys, and compare every position with the tree.  Returns
 -- how many keys are on leaves that the device could not answer for.
 CREATE FUNCTION gpubtree_test_positions(index regclass, n integer, bound integer, largest bigint)

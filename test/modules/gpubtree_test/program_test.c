@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * program_test.c
- *	  gpubtree_test_program: a batch with a program, from SQL.
+ *	  gpubtree_test_program: a batch with a program, from SQL; gpubtree_test_ask: of several indexes.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,6 +10,7 @@
 #include "access/genam.h"
 #include "access/table.h"
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/array.h"
@@ -19,8 +20,10 @@
 
 #include "index/index.h"
 #include "engine/batch_engine.h"
+#include "exec/answer/merge_groups.h"
 
 PG_FUNCTION_INFO_V1(gpb_test_program);
+PG_FUNCTION_INFO_V1(gpb_test_ask);
 
 static const char *const operators[] = {
 	"filter", "and", "or", "not", "isnull", "istrue", "eq", "ne", "lt", "le", "gt", "ge",
@@ -188,6 +191,30 @@ put_list(ReturnSetInfo *result, GpbBatch *batch)
 	gpb_visit_end(visit);
 }
 
+/* Ranges of keys from two arrays */
+static GpbKeyRange *
+read_ranges(const GpbLayout *layout, ArrayType *lo_array, ArrayType *hi_array, int *n)
+{
+	bool		desc = (layout->flags & GPB_LAYOUT_DESC) != 0;
+	GpbKeyRange *ranges;
+	Datum	   *lo;
+	Datum	   *hi;
+	bool	   *nulls;
+	int			i;
+
+	deconstruct_array(lo_array, INT8OID, 8, true, TYPALIGN_DOUBLE, &lo, &nulls, n);
+	deconstruct_array(hi_array, INT8OID, 8, true, TYPALIGN_DOUBLE, &hi, &nulls, n);
+	ranges = palloc(Max(*n, 1) * sizeof(GpbKeyRange));
+	for (i = 0; i < *n; i++)
+	{
+		ranges[i].lo = gpb_key_encode(DatumGetInt64(desc ? hi[i] : lo[i]), layout->key_width,
+									  layout->flags);
+		ranges[i].hi = gpb_key_encode(DatumGetInt64(desc ? lo[i] : hi[i]), layout->key_width,
+									  layout->flags);
+	}
+	return ranges;
+}
+
 /*
  * gpubtree_test_program(index regclass, lo bigint[], hi bigint[], program text, mode text): mode is
  * "cpu" or "device", which must answer then, and may say "total".  Each row has the range's number, counted from 1, or 0;
@@ -207,9 +234,6 @@ gpb_test_program(PG_FUNCTION_ARGS)
 	const GpbAnswerFormat *format;
 	const char *why;
 	GpbKeyRange *ranges;
-	Datum	   *lo;
-	Datum	   *hi;
-	bool	   *nulls;
 	int			n;
 	GpbBatch   *batch;
 	int64	   *answers = NULL;
@@ -220,20 +244,7 @@ gpb_test_program(PG_FUNCTION_ARGS)
 	want.form = GPB_RANGE_KEYS;
 	want.heap_rows = strstr(mode, "rows") != NULL;
 	want.memory = strstr(mode, "little") != NULL ? 65536 : 0;
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), INT8OID, 8, true, TYPALIGN_DOUBLE, &lo, &nulls,
-					  &n);
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(2), INT8OID, 8, true, TYPALIGN_DOUBLE, &hi, &nulls,
-					  &n);
-	ranges = palloc(Max(n, 1) * sizeof(GpbKeyRange));
-	for (i = 0; i < n; i++)
-	{
-		bool		desc = (layout.flags & GPB_LAYOUT_DESC) != 0;
-
-		ranges[i].lo = gpb_key_encode(DatumGetInt64(desc ? hi[i] : lo[i]), layout.key_width,
-									  layout.flags);
-		ranges[i].hi = gpb_key_encode(DatumGetInt64(desc ? lo[i] : hi[i]), layout.key_width,
-									  layout.flags);
-	}
+	ranges = read_ranges(&layout, PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2), &n);
 	batch = gpb_batch_begin(heap, index, GetActiveSnapshot(), &want,
 							strstr(mode, "device") ? GPB_ENGINE_DEVICE : GPB_ENGINE_CPU);
 	format = gpb_batch_format(batch);
@@ -270,5 +281,80 @@ gpb_test_program(PG_FUNCTION_ARGS)
 	gpb_batch_end(batch);
 	index_close(index, AccessShareLock);
 	table_close(heap, AccessShareLock);
+	return (Datum) 0;
+}
+
+/* Put what was asked of all targets together. */
+static void
+put_answers(ReturnSetInfo *result, GpbAsk *ask, const GpbProgram *program, bool total, int n)
+{
+	int			words = gpb_ask_format(ask)->integers;
+	int			i;
+
+	if (program->ngroups > 0)
+	{
+		GpbGroupList groups;
+		const GpbGroup *group;
+		uint64		at = 0;
+
+		gpb_merge_groups(ask, program, ((uint32) 1 << program->ngroups) - 1, 0, &groups);
+		while ((group = gpb_group_list_next(&groups, &at)) != NULL)
+			put_words(result, program->by_range ? group->number + 1 : 0, group->nulls,
+					  group->words, program->ngroups + words);
+	}
+	else if (total)
+		put_words(result, 0, 0, gpb_group_answer(ask), words);
+	for (i = 0; i < n && program->ngroups == 0 && !total; i++)
+		put_words(result, i + 1, 0, gpb_ask_answer(ask, i), words);
+}
+
+/*
+ * gpubtree_test_ask(indexes regclass[], lo bigint[], hi bigint[], program text, mode text): like
+ * gpubtree_test_program() of a program that lists nothing, with one question to all of the indexes,
+ * whose columns have the same types.
+ */
+Datum
+gpb_test_ask(PG_FUNCTION_ARGS)
+{
+	char	   *mode = text_to_cstring(PG_GETARG_TEXT_PP(4));
+	bool		total = strstr(mode, "total") != NULL;
+	PlanState	ps = {.state = CreateExecutorState()};
+	GpbProgram	program = {0};
+	GpbAskTarget *targets;
+	GpbAskWant	want = {.program = &program, .form = GPB_RANGE_KEYS};
+	GpbKeyRange *ranges;
+	Datum	   *oids;
+	bool	   *nulls;
+	GpbAsk	   *ask;
+	const char *why;
+	int			n;
+	int			i;
+
+	InitMaterializedSRF(fcinfo, MAT_SRF_USE_EXPECTED_DESC);
+	read_program(&program, text_to_cstring(PG_GETARG_TEXT_PP(3)));
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(0), REGCLASSOID, 4, true, TYPALIGN_INT, &oids, &nulls,
+					  &want.ntargets);
+	targets = palloc(sizeof(GpbAskTarget) * want.ntargets);
+	for (i = 0; i < want.ntargets; i++)
+		targets[i].index = gpb_open_index(DatumGetObjectId(oids[i]), AccessShareLock,
+										  &targets[i].heap);
+	want.targets = targets;
+	want.engine = strstr(mode, "device") ? GPB_ENGINE_DEVICE : GPB_ENGINE_CPU;
+	program.layout = *gpb_layout(targets[0].index);
+	ranges = read_ranges(&program.layout, PG_GETARG_ARRAYTYPE_P(1), PG_GETARG_ARRAYTYPE_P(2), &n);
+	ps.state->es_snapshot = GetActiveSnapshot();
+	ask = gpb_ask_begin(&ps, &want);
+	why = total || program.ngroups > 0 ? gpb_ask_total(ask, ranges, (uint32) n) :
+		gpb_ask_each(ask, ranges, (uint32) n);
+	if (why != NULL)
+		ereport(ERROR, (errmsg("no answer: %s", why)));
+	put_answers((ReturnSetInfo *) fcinfo->resultinfo, ask, &program, total, n);
+	gpb_ask_end(ask);
+	for (i = 0; i < want.ntargets; i++)
+	{
+		index_close(targets[i].index, AccessShareLock);
+		table_close(targets[i].heap, AccessShareLock);
+	}
+	FreeExecutorState(ps.state);
 	return (Datum) 0;
 }

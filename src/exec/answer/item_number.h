@@ -1,0 +1,73 @@
+/*-------------------------------------------------------------------------
+ *
+ * item_number.h
+ *	  Numbers of many words, as answers have them, made SQL values: for item_final.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_ITEM_NUMBER_H
+#define GPB_ITEM_NUMBER_H
+
+#include "postgres.h"
+#include "utils/numeric.h"
+
+#include "exec/compile/items.h"
+#include "program/answer.h"
+
+/* ---- integers (item_integer.c) ---- */
+
+/*
+ * The variance of a term's integers / 10^scale, or its root, digit for digit as core's var_pop(),
+ * var_samp(), stddev_pop() and stddev_samp() have it.  There must be a value, and two of them for a
+ * sample.
+ */
+extern Numeric gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, int scale,
+									bool sample, bool root);
+
+/*
+ * The sum of "count" numerics of 128 bits, each the integer / 10^scale, from the sums of their
+ * upper halves and of their lower ones, as gpb_key_half() has these: 128 bits each, the lowest word
+ * first.  The numbers are below 10^38, so the sum has 192 bits.
+ */
+extern Numeric gpb_halves_numeric(const int64 *upper, const int64 *lower, int64 count, int scale);
+
+/*
+ * The variance of an item's numerics of 128 bits, each an integer of its terms / 10^scale, or its
+ * root, as gpb_integer_variance() has that of words.  "columns" are the terms of the answer.
+ */
+extern Numeric gpb_halves_variance(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+								   const int64 *answer, int scale, bool sample, bool root);
+
+/* ---- float8 (item_float.c) ---- */
+
+/*
+ * The sum of all values, rounded once.  Raises core's overflow error if it is beyond the largest
+ * float8.
+ */
+extern float8 gpb_float_sum_final(const GpbFloatSum *sum);
+extern float8 gpb_narrow_sum_final(const GpbNarrowSum *sum);
+
+/*
+ * The variance of a term's float8 values, or its root.  NaN if a value is infinite or NaN.  The
+ * variance is computed from the exact sums and rounded once, where core's depends on the order of
+ * rows; only squares below 2^-970 have lost bits.  There must be a value, and two of them for a
+ * sample.
+ */
+extern float8 gpb_float_variance(const GpbAnswerColumn *column, const int64 *answer,
+								 bool sample, bool root);
+
+/*
+ * The sum of the squares of differences from the mean, regr_sxx(): computed from the exact sums and
+ * rounded once; NaN if a value is infinite or NaN.  There must be a value.
+ */
+extern float8 gpb_float_deviation(const GpbAnswerColumn *column, const int64 *answer);
+
+/*
+ * A function of pairs, of at least one, and of two for GPB_COVAR_SAMP; "columns" are the terms of
+ * the answer.  It is computed from the exact sums and rounded a few times, without cancellation
+ * and without overflow on the way.  *isnull and NaN are as in core's.
+ */
+extern float8 gpb_float_pairs(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+							  const int64 *answer, bool *isnull);
+
+#endif							/* GPB_ITEM_NUMBER_H */

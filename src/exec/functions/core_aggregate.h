@@ -1,0 +1,111 @@
+/*-------------------------------------------------------------------------
+ *
+ * core_aggregate.h
+ *	  What gpubtree knows of core's aggregates: one table.
+ *
+ * An aggregate is known by its OID, as functions are (core_function.h).  A row says what it
+ * computes, and of what of each row.  Whoever matches aggregates reads it: plain programs
+ * (items.h), other programs (program_aggregates.c), aggregates that depend on how often each value
+ * occurs (exec/aggregate/aggregate_values.h), and percentiles by rank (exec/rank).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_CORE_AGGREGATE_H
+#define GPB_CORE_AGGREGATE_H
+
+#include "postgres.h"
+
+#include "program/program.h"
+
+/* What an aggregate computes */
+typedef enum GpbAggregateFunction
+{
+	GPB_COUNT_ENTRIES,			/* the number of rows */
+	GPB_COUNT_VALUES,			/* of those that are not NULL */
+	GPB_SUM,
+	GPB_AVG,
+	GPB_MIN,
+	GPB_MAX,
+	GPB_VAR_POP,
+	GPB_VAR_SAMP,
+	GPB_STDDEV_POP,
+	GPB_STDDEV_SAMP,
+	GPB_BIT_AND,
+	GPB_BIT_OR,
+	GPB_BIT_XOR,
+	GPB_REGR_SXX,				/* the squares of differences from the mean */
+	/* of pairs (Y, X) */
+	GPB_REGR_SXY,
+	GPB_COVAR_POP,
+	GPB_COVAR_SAMP,
+	GPB_CORR,
+	GPB_REGR_R2,
+	GPB_REGR_SLOPE,
+	GPB_REGR_INTERCEPT,
+	/* of values in an order */
+	GPB_PERCENTILE_DISC,
+	GPB_PERCENTILE_CONT,
+	GPB_MODE
+} GpbAggregateFunction;
+
+/* What an aggregate takes of each row */
+typedef enum GpbAggregateInput
+{
+	GPB_INPUT_ROW,				/* nothing: there is one */
+	GPB_INPUT_ANY,				/* a value of any type: is it NULL? */
+	GPB_INPUT_WORD,				/* a value of the row's type */
+	GPB_INPUT_CODE,				/* a text, which core compares by the row's function */
+	/* of two values (Y, X) of type float8, neither of which is NULL: */
+	GPB_INPUT_PAIR,				/* that there are two */
+	GPB_INPUT_X,
+	GPB_INPUT_Y,
+	GPB_INPUT_BOTH,
+	GPB_INPUT_ORDER				/* a value in the order of WITHIN GROUP; the row's type is that of
+								 * what stands before that */
+} GpbAggregateInput;
+
+typedef struct GpbAggregate
+{
+	Oid			aggregate;
+	GpbAggregateFunction function;
+	GpbAggregateInput input;
+	Oid			type;
+	Oid			compare;
+} GpbAggregate;
+
+/* Find an aggregate by its OID; NULL if we do not know it. */
+extern const GpbAggregate *gpb_find_aggregate(Oid aggregate);
+
+/* Is a value of this SQL type what the aggregate, of GPB_INPUT_WORD, takes? */
+extern bool gpb_aggregate_takes(const GpbAggregate *known, Oid type);
+
+static inline bool
+gpb_input_is_pair(GpbAggregateInput input)
+{
+	return input >= GPB_INPUT_PAIR && input <= GPB_INPUT_BOTH;
+}
+
+/* What a function computes its result of */
+typedef struct GpbFunctionNeeds
+{
+	uint8		want;			/* GPB_WANT_* of its values, of pairs of X */
+	uint8		want_of_y;		/* of pairs */
+	bool		ignores_repeats;	/* DISTINCT makes no difference */
+	bool		of_sample;		/* one value has no result */
+} GpbFunctionNeeds;
+
+extern const GpbFunctionNeeds gpb_functions[];
+
+static inline int
+gpb_function_want(GpbAggregateFunction function)
+{
+	return gpb_functions[function].want;
+}
+
+static inline bool
+gpb_function_is_percentile(GpbAggregateFunction function)
+{
+	return function == GPB_PERCENTILE_DISC || function == GPB_PERCENTILE_CONT;
+}
+
+#endif							/* GPB_CORE_AGGREGATE_H */

@@ -167,7 +167,7 @@ FROM unnest(ARRAY['count(*), count(b), sum(b), avg(b), min(d), max(ts), sum(f), 
 	'bit_and(k), bit_or(a), bit_xor(b)', 'bit_and(a), bit_or(b), bit_xor(c)',
 	'count(*) FILTER (WHERE a > 0), sum(a / b) FILTER (WHERE b <> 0)',
 	'count(b) FILTER (WHERE a > 9)', 'sum(a / b) FILTER (WHERE b <> 0), max(a / b)',
-	'max(c) FILTER (WHERE false), count(1), count(NULL::int)',
+	'max(c) FILTER (WHERE false), count(1), count(NULL::int)', 'sum(CASE WHEN a > 0 THEN a * 0.5 ELSE a * 0.25 END)',
 	'count(*) FILTER (WHERE b > 0 AND tz > now() - interval ''90 years'')',
 	'count(DISTINCT a), count(DISTINCT b)', 'sum(a ORDER BY b)', 'array_agg(a)', 'sum(n)']) e;
 \set ECHO all

@@ -1,12 +1,9 @@
-\set ECHO none
 --
 -- gpubtree_probe: a batch of keys gives what a join with them does
 --
 
 -- Compare with a join that uses no gpubtree index, on the CPU and on the device (if there is none, the CPU stands in); say
 -- how much was found.
-\pset format unaligned
-\pset tuples_only on
 CREATE FUNCTION compare(idx regclass, tab regclass, key_type text, keys text) RETURNS text
 LANGUAGE plpgsql SET enable_nestloop = off AS $$
 DECLARE

@@ -1,4 +1,3 @@
-\set ECHO none
 --
 -- Key types: extremes, infinities, constants of other types and beyond the key
 -- type's range, NULLs, DESC and NULLS FIRST
@@ -6,8 +5,6 @@
 -- compare(query) runs a query through the index and by a sequential scan, and returns
 -- the common answer, or both if they differ.
 --
-\pset format unaligned
-\pset tuples_only on
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 

@@ -25,7 +25,10 @@ sources = $(patsubst $(TOP)/%,%,$(sort $(wildcard $(addprefix $(TOP)/,$(1)))))
 OBJS = $(patsubst %.c,%.o,$(call sources,$(foreach d,* */* */*/*,src/$(d).c))) $(GPB_OBJS)
 
 REGRESS = $(patsubst sql/%.sql,%,$(filter-out sql/gpubtree--%,$(call sources,sql/*.sql)))
-REGRESS_OPTS = --load-extension=gpubtree --no-locale --encoding=UTF8
+# The tests print rows alone, unaligned, and no statement before they say so; and include files below
+# abs_srcdir.
+REGRESS_OPTS = --load-extension=gpubtree --no-locale --encoding=UTF8 \
+	--launcher="sh -c 'exec \"\$$@\" -At -v ECHO=none -v abs_srcdir=\"\$$PG_ABS_SRCDIR\"' sh"
 
 # Sources name headers from src on, and objects depend on the headers that they include.  What
 # debuggers read is made with GPB_CFLAGS=-g.

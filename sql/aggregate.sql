@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Range aggregates: the answers, the plans, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 
 -- The tables are small: make the node free of its fixed price, and discourage every
 -- other way to read a table, so that it is used wherever it can be.
@@ -20,7 +16,6 @@ SET enable_bitmapscan = off;
 SET gpubtree.enable_rangeaggregate = off;
 
 SET compare.node = 'GpubtreeAggregate';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 -- plans are those for the price of a batch
 ALTER FUNCTION plan SET gpubtree.batch_setup_cost = 20;

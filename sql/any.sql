@@ -1,16 +1,11 @@
-\set ECHO none
 --
 -- key = ANY (array): under aggregates as one batch, and in the index scan itself.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 
 SET compare.node = 'GpubtreeAggregate';
 SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks Refreshed';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 \i :abs_srcdir/sql/common/counts.sql
 

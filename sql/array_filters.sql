@@ -1,13 +1,9 @@
-\set ECHO none
 --
 -- Filters "column = ANY (array)" and "<> ALL" on columns of an index that are not its key: arrays
 -- that are known, parameters, subqueries; NULLs; more elements than a program has room for.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_scan = on;
 SET plan_cache_mode = force_generic_plan;
 SET enable_seqscan = off;

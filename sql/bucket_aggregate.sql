@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Aggregates by buckets of a key: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
 
 CREATE TABLE trip (at timestamptz, fare integer, tip bigint, rate double precision, driver text);
@@ -25,7 +21,6 @@ VACUUM ANALYZE trip, num, daily;
 
 SET compare.node = 'GpubtreeBucketAggregate';
 SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks|Memory';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
 \i :abs_srcdir/sql/common/counts.sql
 -- core's plans, grouping in any way

@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Buckets in the reverse order of an index: the plans, the answers, and how little a LIMIT reads.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
 
 CREATE TABLE trip (at timestamptz, fare integer, tip bigint);
@@ -35,7 +31,6 @@ VACUUM ANALYZE trip, num, daily, ends;
 
 SET compare.node = 'GpubtreeBucketAggregate';
 SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks|Memory';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
 \i :abs_srcdir/sql/common/counts.sql
 ALTER FUNCTION plain_answer SET enable_hashagg = on SET enable_sort = on;

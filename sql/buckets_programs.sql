@@ -1,18 +1,13 @@
-\set ECHO none
 --
 -- GpubtreeBucketAggregate with programs: filters, FILTER, expressions, further groups, and the
 -- ordinary plan as a child.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 CREATE SCHEMA buckets_programs;
 SET search_path = buckets_programs, public;
 SET timezone = 'America/New_York';
 
 SET compare.node = 'GpubtreeBucketAggregate';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 ALTER FUNCTION compare SET gpubtree.enable_aggregate = off SET gpubtree.enable_scan = off;
 \i :abs_srcdir/sql/common/counts.sql

@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Building an index: contents, sizes, options, what is refused.  Every index built is
 -- compared with its table, entry by entry.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_aggregate = off;
 
 CREATE TABLE built AS

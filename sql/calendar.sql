@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Programs that add months, days and times to dates and timestamps: ends of months, leap years,
 -- the ends of the range, zones whose offset changes.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
@@ -29,7 +25,6 @@ INSERT INTO moment VALUES (100001, NULL, NULL, NULL), (100002, 'infinity', '-inf
 CREATE INDEX moment_k ON moment USING gpubtree (k) INCLUDE (d, t, z);
 VACUUM ANALYZE moment;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_nodes.sql
 
 SET enable_hashagg = off;

@@ -1,12 +1,9 @@
-\set ECHO none
 --
 -- gpubtree_check on sound indexes of every shape, and on what is no gpubtree index.
 -- (What it finds in damaged ones: test/t/061_damaged_pages.pl.)
 --
 
 -- wide entries and pages left nearly empty: three levels from few rows
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE t (k int8, c1 int8, c2 int8, c3 float8, c4 timestamptz, c5 int8, c6 int8)
 	WITH (autovacuum_enabled = off);
 INSERT INTO t SELECT (i * 7919) % 20011, i, nullif(i % 5, 0), i / 8.0, NULL, i, i

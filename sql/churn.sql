@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- Many versions of the same rows: updates that leave the key alone add entries, and those of
 -- versions that nobody sees any more make room before a leaf is split.
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE FUNCTION prepare(what text, key text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE TABLE %I (id int, k bigint, v int) WITH (autovacuum_enabled = off)', what);

@@ -1,8 +1,5 @@
-\set ECHO none
 -- Conditions on values of a dictionary that many values satisfy, and many fail.
 
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE hosts (k integer, host text, shop char(6), raw bytea, v integer);
 INSERT INTO hosts SELECT i, NULLIF('host ' || i * 7919 % 5000, 'host 77'), 's' || i % 700,
 	decode(md5((i % 900)::text), 'hex'), i % 100
@@ -11,7 +8,6 @@ INSERT INTO hosts VALUES (20001, '', '', '', 1), (20002, 'hôst 1', 'ß', '\x00'
 CREATE INDEX hosts_k ON hosts USING gpubtree (k) INCLUDE (host, shop, raw, v);
 VACUUM ANALYZE hosts;
 SET enable_seqscan = off;
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/same_rows.sql
 
 SELECT condition, same_rows('SELECT count(*), sum(v), count(DISTINCT host) FROM hosts WHERE k > 7 AND '

@@ -1,7 +1,4 @@
-\set ECHO none
 -- Nodes that know indexes with several key columns: first and last rows of groups
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE column_nodes (tenant int4, kind int2 NOT NULL, ts timestamp, v int4, s text);
 INSERT INTO column_nodes
   SELECT i % 20, i % 3, timestamp '2026-01-01' + i * interval '1 minute', i, 'row ' || i

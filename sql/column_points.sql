@@ -1,7 +1,4 @@
-\set ECHO none
 -- What makes a key column have a single value beside "=": a boolean column by itself, and an array of one element
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE cp (flag bool, tenant int4 NOT NULL, k int4 NOT NULL, ts timestamptz NOT NULL, v int4);
 INSERT INTO cp SELECT CASE i % 5 WHEN 0 THEN NULL WHEN 1 THEN false ELSE true END, i % 3, i * 7 % 50000,
 	timestamptz '2024-01-01 00:00+00' + i * interval '1 minute', i % 100

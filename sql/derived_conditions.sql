@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- Index conditions that PostgreSQL makes for built-in B-trees: of row comparisons and of booleans by
 -- themselves.  Statements that no node of ours answers get ordinary index scans with them.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET timezone = 'UTC';
 SET enable_seqscan = off;

@@ -1,8 +1,6 @@
-\set ECHO none
 -- Values of variable width in INCLUDE: text, character varying, character, bytea.
 
-\pset format unaligned
-\pset tuples_only on
+SET max_parallel_workers_per_gather = 2;
 CREATE TABLE names (k integer, name text, code varchar(12), fixed char(6), raw bytea, v integer);
 INSERT INTO names
 SELECT i, CASE WHEN i % 11 > 0 THEN 'name ' || i % 300 END, chr(97 + i % 26), 'c' || i % 9,
@@ -155,7 +153,6 @@ BEGIN;
 INSERT INTO sold VALUES (1, 'product none', 'none', 'none', 1);
 ROLLBACK;
 SET enable_seqscan = off;
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/same_rows.sql
 \set ECHO all
 EXPLAIN (COSTS OFF)

@@ -1,17 +1,13 @@
-\set ECHO none
 --
 -- Aggregates that depend on how often each value occurs, in GpubtreeAggregate: DISTINCT, percentiles,
 -- mode()
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA distinct_values;
 SET search_path = distinct_values, public;
 SET timezone = 'UTC';
 
 SET compare.node = 'GpubtreeAggregate';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 
 -- m: each value often, some equally often; e: NULL but for a few rows; o: one value

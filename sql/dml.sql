@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- Changes of the table, and what becomes of the index: after each, the structure is sound,
 -- every row has its entry, and the index gives the rows a sequential scan gives
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE FUNCTION verify(t text, i text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	ours text;

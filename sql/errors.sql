@@ -1,9 +1,6 @@
-\set ECHO none
 --
 -- What is refused, and in which words
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE t (k int4, a int2, b int8, n numeric, x text, i interval, arr int4[],
 	tz interval, u uuid);
 CREATE DOMAIN small AS int4 CHECK (VALUE < 100);
@@ -63,7 +60,6 @@ DROP TYPE mood;
 
 -- A materialized view without data is refused by our nodes as by core's.
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
 CREATE TABLE rows (k bigint NOT NULL, v integer);

@@ -1,13 +1,9 @@
-\set ECHO none
 --
 -- Estimates of the number of rows, beside those over built-in B-trees: core reads the ends of an index
 -- where a condition falls beyond what ANALYZE saw.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 
-SET max_parallel_workers_per_gather = 0;
 
 -- ours and theirs: the same rows, an index of each access method; ANALYZE reads all of them
 CREATE FUNCTION make(type text, value text, ordering text, how_many int = 20000) RETURNS void

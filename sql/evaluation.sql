@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- When expressions are evaluated: what a node evaluates before it has a row may stand in the target list as well, or be part of what
 -- stands there.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
 -- The tables are small: ours is used wherever it can be.
 SET gpubtree.setup_cost = 0;

@@ -1,14 +1,10 @@
-\set ECHO none
 --
 -- Filters, expressions and groups that an index answers: each value, digit for digit, as core has
 -- it, and what is left to core.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA expressions;
 SET search_path = expressions, public;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'Europe/Berlin';
 
 -- The tables are small: make the node free of its fixed price, and discourage every other way to
@@ -23,7 +19,6 @@ SET gpubtree.enable_rangeaggregate = off;
 SET gpubtree.enable_bucketaggregate = off;
 
 SET compare.node = 'GpubtreeAggregate';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/plan.sql
 
 -- The query's rows as text, in the order of the text, or its error.
@@ -172,7 +167,7 @@ FROM unnest(ARRAY['count(*), count(b), sum(b), avg(b), min(d), max(ts), sum(f), 
 	'bit_and(k), bit_or(a), bit_xor(b)', 'bit_and(a), bit_or(b), bit_xor(c)',
 	'count(*) FILTER (WHERE a > 0), sum(a / b) FILTER (WHERE b <> 0)',
 	'count(b) FILTER (WHERE a > 9)', 'sum(a / b) FILTER (WHERE b <> 0), max(a / b)',
-	'max(c) FILTER (WHERE false), count(1), count(NULL::int)',
+	'max(c) FILTER (WHERE false), count(1), count(NULL::int)', 'sum(CASE WHEN a > 0 THEN a * 0.5 ELSE a * 0.25 END)',
 	'count(*) FILTER (WHERE b > 0 AND tz > now() - interval ''90 years'')',
 	'count(DISTINCT a), count(DISTINCT b)', 'sum(a ORDER BY b)', 'array_agg(a)', 'sum(n)']) e;
 \set ECHO all

@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- Types of at most 8 bytes that are no integers, dates or timestamps: as key, in each order, and as
 -- INCLUDE column, against core's B-tree
 --
-\pset format unaligned
-\pset tuples_only on
 SET timezone = 'UTC';
 SET lc_monetary = 'C';
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');

@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- Programs and aggregates over INCLUDE columns of boolean, real, time, money, oid, "char", xid8,
 -- pg_lsn and enum types: as core answers, where ours can
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA fixed_width;
 SET search_path = fixed_width, public;
@@ -14,7 +11,6 @@ ALTER TYPE mood ADD VALUE 'glum' BEFORE 'ok';
 CREATE DOMAIN share AS real;
 
 SET compare.node = 'Gpubtree';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/plan.sql
 -- The query's rows in one text, each value as its type sends it, so that no two differ unseen
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Ranges whose bounds are not known when the query is planned: they do not stand in for a look-up by another column's index,
 -- whichever node would read them, and a plan stays generic only where planning anew would find no other.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 -- no table here is worth a device, so plans are the same on all
 SET gpubtree.batch_setup_cost = 1000000;
 

@@ -1,8 +1,5 @@
-\set ECHO none
 -- Grouping sets, DISTINCT of several expressions, and groups by float8 return what core's plans do.
 
-\pset format unaligned
-\pset tuples_only on
 \set VERBOSITY terse
 \set ECHO all
 CREATE EXTENSION IF NOT EXISTS gpubtree;

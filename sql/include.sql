@@ -1,9 +1,6 @@
-\set ECHO none
 --
 -- INCLUDE columns: every type, NULLs, what is refused
 --
-\pset format unaligned
-\pset tuples_only on
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 SET extra_float_digits = 1;

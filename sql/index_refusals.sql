@@ -1,8 +1,5 @@
-\set ECHO none
 -- Indexes and constraints that PostgreSQL refuses since there is no operator class: why, and what to use.
 
-\pset format unaligned
-\pset tuples_only on
 CREATE DOMAIN title AS text;
 CREATE TYPE mood AS ENUM ('sad', 'glad');
 CREATE DOMAIN feeling AS mood;

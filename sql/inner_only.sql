@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- Mirrors of the inner nodes alone: a batch finds what a join does, for every type and order.  The same with
 -- every device; without one the CPU looks everything up.
 --
-\pset format unaligned
-\pset tuples_only on
 DO $$ BEGIN
 	FOR i IN 1 .. 6000 LOOP
 		EXIT WHEN (SELECT status ~ '^(ready|no device)' FROM gpubtree_device);

@@ -1,12 +1,9 @@
-\set ECHO none
 --
 -- A look inside an index: the metapage, pages, entries, the tree as rows and as pictures.
 -- (Damaged pages, dead entries, mirrors and standbys: test/t/112_inspect.pl.)
 --
 
 -- a tree of one leaf: every column of every function, except what depends on sizes and the mirror
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE small (k int4, v text, n int8, f float8) WITH (autovacuum_enabled = off);
 INSERT INTO small VALUES (3, 'three', 30, 0.5), (1, 'one', 10, NULL), (NULL, 'none', NULL, 'NaN');
 CREATE INDEX small_k ON small USING gpubtree (k) INCLUDE (n, f);

@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Batched joins: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 
 CREATE TABLE goods (k integer, price integer, stock bigint, name text);
 INSERT INTO goods SELECT CASE WHEN n % 40 <> 0 THEN n / 2 END, n % 100, n, 'good ' || n
@@ -31,7 +27,6 @@ SELECT prefer_ours();
 SET compare.node = 'GpubtreeJoin';
 SET compare.order_by = ' ORDER BY q::text';
 SET compare.uncounted = 'Engine|Leaves|Fallbacks';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
 \i :abs_srcdir/sql/common/counts.sql
 ALTER FUNCTION plain_answer SET enable_hashjoin = on SET enable_nestloop = on;

@@ -1,7 +1,4 @@
-\set ECHO none
 -- Batched joins over indexes with several key columns
-\pset format unaligned
-\pset tuples_only on
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_nestloop = off;

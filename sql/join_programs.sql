@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Programs in joins: conditions on the inner table's other columns, FILTER, expressions.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 
 CREATE TABLE jp_t (sensor integer, v integer, w bigint, f float8, d date, note text);
 INSERT INTO jp_t SELECT n % 101, CASE WHEN n % 7 <> 0 THEN n % 50 - 10 END, n * 1000::bigint, n / 8.0, date '2024-01-01' + n % 40, 'x'

@@ -1,9 +1,5 @@
-\set ECHO none
 -- Aggregates over a range for each outer row: LATERAL and scalar subqueries
-\pset format unaligned
-\pset tuples_only on
 SET gpubtree.setup_cost = 100;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
 SET datestyle = 'ISO';
 SET intervalstyle = 'postgres';

@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Where no node of ours is used, as the manual says.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 SET timezone = 'UTC';
-SET max_parallel_workers_per_gather = 0;
 -- Ours is used wherever it can be.
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
@@ -21,7 +17,6 @@ CREATE TABLE totals (id integer PRIMARY KEY, n bigint);
 CREATE TABLE sink (n bigint);
 VACUUM ANALYZE;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/node.sql
 
 --

@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Programs over timestamptz in time zones whose offset never changes, UTC above all, and in others.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET datestyle = 'ISO, MDY';
 SET timezone = 'UTC';
 
@@ -20,7 +16,6 @@ CREATE INDEX visit_k ON visit USING gpubtree (k) INCLUDE (at, noted, day, v);
 CREATE INDEX visit_at ON visit USING gpubtree (at) INCLUDE (v);
 VACUUM ANALYZE visit;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/plan.sql
 \i :abs_srcdir/sql/common/compare_nodes.sql
 \set ECHO all

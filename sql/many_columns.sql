@@ -1,13 +1,9 @@
-\set ECHO none
 --
 -- Aggregates over several columns at once, exact sums of double precision among them, in every node that aggregates
 -- ranges.  All values are multiples of a quarter, so that core's sums are exact too and comparison is of bits.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET extra_float_digits = 3;
 
 CREATE TABLE flows (k bigint, i integer, f double precision, s smallint, g double precision, b bigint, note text)
@@ -24,7 +20,6 @@ INSERT INTO spans VALUES (61, NULL, 5, 1), (62, 5, NULL, 2), (63, -9223372036854
 VACUUM ANALYZE flows;
 VACUUM ANALYZE spans;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/node.sql
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

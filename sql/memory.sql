@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- work_mem times hash_mem_multiplier is what a node may take, not what it takes: memory grows with what there is to keep.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 
 CREATE TABLE item (k bigint NOT NULL, v integer);
 INSERT INTO item SELECT i % 10000, i FROM generate_series(1, 40000) i;
@@ -15,7 +11,6 @@ CREATE TABLE wish (id integer, k bigint);
 INSERT INTO wish SELECT i, i * 7 % 11000 FROM generate_series(1, 3000) i;
 VACUUM ANALYZE item, wish;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/node.sql
 -- Rows that a query returns, and whether all contexts together stay below 60 MB where it has returned the first and where it has returned the last
 CREATE FUNCTION memory(query text) RETURNS TABLE (node text, n_rows integer, little boolean) LANGUAGE plpgsql AS $$

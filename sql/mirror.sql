@@ -1,10 +1,7 @@
-\set ECHO none
 -- Mirrors: what the functions and views show, and who may call them. The same
 -- with every device: without one, there is no mirror, and that is no error.
 
 -- why there is no mirror is told in switches.sql
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 
 -- wait for the service to have opened its device, or to know that it has none

@@ -1,14 +1,10 @@
-\set ECHO none
 --
 -- corr(), covar_pop() and covar_samp(), and the aggregates regr_*: of pairs of float8 whose values
 -- and products an index sums up exactly.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA moments;
 SET search_path = moments, public;
-SET max_parallel_workers_per_gather = 0;
 SET extra_float_digits = 0;
 
 -- The tables are small: make the nodes free of their fixed price, and discourage every other way to

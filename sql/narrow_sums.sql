@@ -1,9 +1,5 @@
-\set ECHO none
 -- Exact sums of float8 in groups: narrow ones, and wide ones where a value asks for these.
-\pset format unaligned
-\pset tuples_only on
 \set VERBOSITY terse
-SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 CREATE TABLE narrow (k int, g int, v float8, w float8);
 INSERT INTO narrow SELECT i, i % 7, (i * 7919 % 100003 - 50000) / 64.0, 1.0 / (i % 911 + 1)

@@ -1,9 +1,6 @@
-\set ECHO none
 -- Columns declared NOT NULL: counting them is counting rows, and IS NOT NULL is no condition, though
 -- the index lacks them; until the declaration is dropped.
 
-\pset format unaligned
-\pset tuples_only on
 \set ECHO all
 CREATE EXTENSION IF NOT EXISTS gpubtree;
 \set ECHO none

@@ -1,9 +1,7 @@
-\set ECHO none
 --
 -- Columns of type numeric(p, s), as key and as INCLUDE column, against core's B-tree
 --
-\pset format unaligned
-\pset tuples_only on
+SET max_parallel_workers_per_gather = 2;
 SET timezone = 'UTC';
 SET enable_bitmapscan = off;
 
@@ -34,7 +32,6 @@ SELECT gpubtree_check('g_k', true);
 VACUUM ANALYZE b;
 VACUUM ANALYZE g;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/same_tables.sql
 
 -- Conditions on the key: constants with more digits than the key, beyond its values, special ones

@@ -1,11 +1,8 @@
-\set ECHO none
 --
 -- Operator families: complete as btree's, and valid
 --
 
 -- amvalidate of every class
-\pset format unaligned
-\pset tuples_only on
 \set ECHO all
 SELECT opcname, amvalidate(c.oid) AS valid, opcdefault
 FROM pg_opclass c

@@ -1,11 +1,7 @@
-\set ECHO none
 --
 -- What an OR's arms raise: no query fails for a value that PostgreSQL's own plan does not come to
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;
 CREATE TABLE points (a int4 NOT NULL, b int4 NOT NULL, v int4, z int4);
 INSERT INTO points SELECT i % 10, i, i % 7, i % 3 FROM generate_series(1, 6000) i;

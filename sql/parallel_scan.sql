@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- Parallel scans: several processes share one scan of an index, leaf by leaf.  The same rows come through a B-tree,
 -- and through one process.
 --
-\pset format unaligned
-\pset tuples_only on
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;

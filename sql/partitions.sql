@@ -1,11 +1,7 @@
-\set ECHO none
 --
 -- Rows of partitions, of children that inherit, and of members of UNION ALL: each child has its own node below core's
 -- Append and MergeAppend.  The same rows stand in one table beside them, and answers are compared.
 --
-\pset format unaligned
-\pset tuples_only on
-SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_device = off;
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;

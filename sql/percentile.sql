@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- percentile_disc of many fractions: the entries are read a few times, however many fractions there are.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 
 -- keys that are all different, few keys with many rows, and keys of both kinds in a descending index, some of them dead or changed
 CREATE TABLE wide (k bigint NOT NULL, v integer);
@@ -24,7 +20,6 @@ UPDATE mixed SET k = k + 1 WHERE v % 5 = 0;
 DELETE FROM mixed WHERE v BETWEEN 12000 AND 14000;
 
 SET compare.node = 'GpubtreePercentile';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
 
 SET enable_seqscan = off;

@@ -1,15 +1,10 @@
-\set ECHO none
 --
 -- Which plan is chosen by its price, where the choice is clear: over rows that VACUUM has not seen, each of which a node must
 -- visit in the table, and after VACUUM.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 
 SET compare.node = 'Gpubtree';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/plan.sql
 CREATE FUNCTION choices(OUT query text, OUT in_order boolean, OUT at_random boolean) RETURNS SETOF record
 LANGUAGE sql AS $$

@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- gpubtree_probe: a batch of keys gives what a join with them does
 --
 
--- Compare with a join that uses no gpubtree index, and so sets no dead hints there, on the CPU and on the device (if there is
--- none, the CPU stands in); say how much was found.
-\pset format unaligned
-\pset tuples_only on
+#include "optimizer/appendinfo.h"
 CREATE FUNCTION compare(idx regclass, tab regclass, key_type text, keys text) RETURNS text
 LANGUAGE plpgsql SET enable_nestloop = off SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE

@@ -1,17 +1,14 @@
-\set ECHO none
 --
 -- GpubtreeAggregate with programs: filters, expressions, FILTER, groups, HAVING, several ranges of
 -- the key, and the ordinary plan as a child
 --
-\pset format unaligned
-\pset tuples_only on
+SET max_parallel_workers_per_gather = 2;
 SET client_min_messages = warning;
 CREATE SCHEMA programs;
 SET search_path = programs, public;
 SET timezone = 'UTC';
 
 SET compare.node = 'GpubtreeAggregate';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 ALTER FUNCTION compare SET gpubtree.enable_bucketaggregate = off;
 

@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Sums and averages of integers that are divided by a constant numeric: the same value, with the
 -- same digits behind the point.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
@@ -21,7 +17,6 @@ INSERT INTO amount VALUES (4001, 300, NULL, NULL, NULL), (4002, 301, 0, NULL, 0)
 CREATE INDEX amount_k ON amount USING gpubtree (k) INCLUDE (g, s, i, b);
 VACUUM ANALYZE amount;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_nodes.sql
 \set ECHO all
 

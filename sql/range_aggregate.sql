@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Aggregates over each of many ranges: the plans, the answers, and what is left to ordinary plans.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 -- groups come sorted here; join_programs.sql has them hashed
 SET enable_hashagg = off;
 SET timezone = 'UTC';
@@ -34,7 +30,6 @@ SELECT set_config(name, 'off', false) FROM unnest('{enable_hashjoin,enable_merge
 SET compare.node = 'GpubtreeRangeAggregate';
 SET compare.order_by = ' ORDER BY q::text';
 SET compare.uncounted = 'Engine|Leaves|Fallbacks|Blocks|Memory';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
 \i :abs_srcdir/sql/common/counts.sql
 ALTER FUNCTION plain_answer SET enable_hashjoin = on SET enable_nestloop = on;

@@ -1,11 +1,7 @@
-\set ECHO none
 --
 -- Ranks: ORDER BY with OFFSET starts at a key found by counting.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 -- The tables are small: ours is used wherever it can be.
 SET gpubtree.setup_cost = 0;
 
@@ -18,7 +14,6 @@ UPDATE scores SET v = v + 1 WHERE k % 50 = 0;
 DELETE FROM scores WHERE k BETWEEN 3000 AND 3999;
 
 SET compare.node = 'Gpubtree(Rank|Percentile)';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
 -- Equal keys come in the order of an index scan.
 ALTER FUNCTION plain_answer SET enable_sort = off SET enable_bitmapscan = off;

@@ -1,7 +1,4 @@
-\set ECHO none
 -- Who may not execute an aggregate cannot have it computed by a node that stands for it, nor planned
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE gpb_t (k bigint NOT NULL, v integer);
 INSERT INTO gpb_t SELECT i % 2000, i % 37 FROM generate_series(1, 20000) i;
 CREATE INDEX gpb_t_k ON gpb_t USING gpubtree (k) INCLUDE (v);
@@ -26,7 +23,6 @@ BEGIN
 EXCEPTION WHEN insufficient_privilege THEN
 	RETURN SQLERRM;
 END $$;
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/node.sql
 CREATE TABLE queries (n serial, query text);
 INSERT INTO queries (query) VALUES

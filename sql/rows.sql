@@ -1,9 +1,6 @@
-\set ECHO none
 --
 -- GpubtreeScan: rows of ranges with filters, and the first rows in an order
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA rows;
 SET search_path = rows, public;
@@ -11,7 +8,6 @@ SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
 
 SET compare.node = 'GpubtreeScan';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 
 CREATE TABLE event (k bigint, s smallint, i integer, b bigint, f double precision, d date, t timestamp, u integer, x text);

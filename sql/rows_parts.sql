@@ -1,9 +1,6 @@
-\set ECHO none
 --
 -- GpubtreeScan: rows as they are wanted: below LIMIT, by cursors, and in scans that begin anew
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA rows_parts;
 SET search_path = rows_parts, public;
@@ -16,7 +13,6 @@ SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
 
 SET compare.node = 'GpubtreeScan';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/plan.sql
 
 -- What the node did for a query: "ours", and the numbers of these lines of EXPLAIN ANALYZE.

@@ -1,9 +1,5 @@
-\set ECHO none
 -- leaves whose entries share keys: sizes beside the built-in B-tree's, what such a leaf looks like,
 -- and scans that mark, go back and turn around on it
-\pset format unaligned
-\pset tuples_only on
-SET max_parallel_workers_per_gather = 0;
 SET max_parallel_maintenance_workers = 0;
 SELECT setseed(0.25);
 

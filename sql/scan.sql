@@ -1,15 +1,11 @@
-\set ECHO none
 --
 -- Scans: every kind of condition and of scan, each beside a btree index on a
 -- copy of the same table.
 --
 -- batched joins are for join.sql
-\pset format unaligned
-\pset tuples_only on
 SET gpubtree.enable_batchjoin = off;
 SET client_min_messages = warning;
 SET enable_seqscan = off;
-SET max_parallel_workers_per_gather = 0;
 SET gpubtree.enable_aggregate = off;
 
 -- The rows of a query, in the order they come, on both tables; $T is the table.

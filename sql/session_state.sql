@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Settings of the session count as they are when a node begins: a cursor's rows do not follow what is set later, whoever sets
 -- it, and what the session has set stays as it is.  Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'America/New_York';
 
 CREATE TABLE visit (at timestamptz, v integer);

@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Buckets of a key column below a prefix of others that have one value each.  Nothing printed here
 -- depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
 SET datestyle = 'ISO, YMD';
 SET enable_seqscan = off;
@@ -24,7 +20,6 @@ UPDATE readings SET v = v + 1 WHERE v % 50 = 0;
 DELETE FROM readings WHERE v BETWEEN 20000 AND 22000;
 
 SET compare.node = 'GpubtreeBucketAggregate';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
 \set ECHO all
 

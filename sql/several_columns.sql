@@ -1,7 +1,4 @@
-\set ECHO none
 -- Indexes with several key columns: what fits, NULLs, conditions on each column, order, and DDL
-\pset format unaligned
-\pset tuples_only on
 SET enable_seqscan = off;
 SET enable_incremental_sort = off;
 SET enable_bitmapscan = off;

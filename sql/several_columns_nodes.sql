@@ -1,9 +1,6 @@
-\set ECHO none
 -- Which nodes leave an index with several key columns to PostgreSQL's own plans: the same queries over
 -- an index on the first of the columns alone, which they take, and over one on both.  Whoever
 -- teaches a node several columns finds its name here.
-\pset format unaligned
-\pset tuples_only on
 CREATE FUNCTION nodes_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE nodes text; line text;
 BEGIN

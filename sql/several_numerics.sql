@@ -1,9 +1,6 @@
-\set ECHO none
 --
 -- numeric(p, s) of up to 18 digits, and time with time zone, as one of several key columns
 --
-\pset format unaligned
-\pset tuples_only on
 SET timezone = 'UTC';
 SET enable_seqscan = off;
 SET enable_incremental_sort = off;

@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Ranks and percentiles over a key column below a prefix of others that have one value each.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
 -- The tables are small: ours is used wherever it can be.
 SET gpubtree.setup_cost = 0;
@@ -27,7 +23,6 @@ UPDATE readings SET v = v + 1 WHERE v % 50 = 0;
 DELETE FROM readings WHERE v BETWEEN 12000 AND 13200;
 
 SET compare.node = 'Gpubtree(Rank|Percentile)';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare_rows.sql
 \set ECHO all
 

@@ -1,7 +1,4 @@
-\set ECHO none
 -- Nodes that skip: conditions on later key columns, as ranges of each group of the columns before
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE sn (tenant int4, ts timestamptz, v int4, w int4, name text);
 INSERT INTO sn SELECT i % 10 * 1000, timestamptz '2024-01-01 00:00+00' + i * interval '1 minute', i, i % 7, 'n' || i % 3
 FROM generate_series(1, 100000) i;

@@ -1,7 +1,4 @@
-\set ECHO none
 -- Index scans that skip: conditions on later columns, without a single value of the first one
-\pset format unaligned
-\pset tuples_only on
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 SET gpubtree.enabled = off;

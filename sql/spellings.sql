@@ -1,9 +1,6 @@
-\set ECHO none
 --
 -- What users write for a range of the key: conditions on functions of it
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
 CREATE SCHEMA spellings;
 SET search_path = spellings, public;
@@ -11,7 +8,6 @@ SET timezone = 'UTC';
 SET datestyle = 'ISO, MDY';
 
 SET compare.node = 'Gpubtree';
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/compare.sql
 
 -- Keys of each type: a dense stretch, the changes of offsets in 2024, years before Christ, infinities

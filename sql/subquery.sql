@@ -1,10 +1,6 @@
-\set ECHO none
 -- Scalar subqueries that aggregate a range for each row: the finished plan gets a node above the one that evaluates them
-\pset format unaligned
-\pset tuples_only on
 SET gpubtree.setup_cost = 100;
 SET gpubtree.batch_setup_cost = 20;
-SET max_parallel_workers_per_gather = 0;
 SET jit = off;
 CREATE TABLE sub_t (k int8, v int4);
 INSERT INTO sub_t SELECT i % 10000, i % 100 FROM generate_series(1, 20000) i;

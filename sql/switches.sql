@@ -1,12 +1,8 @@
-\set ECHO none
 --
 -- Switches: gpubtree.enabled for all that is ours, gpubtree.enable_device for the device; and what is counted of whose answers.
 -- Nothing printed here depends on the device.
 --
-\pset format unaligned
-\pset tuples_only on
 SET client_min_messages = warning;
-SET max_parallel_workers_per_gather = 0;
 SET timezone = 'UTC';
 DO $$ BEGIN
 	FOR i IN 1 .. 6000 LOOP
@@ -41,7 +37,6 @@ INSERT INTO queries (query) VALUES
 	('SELECT id, s.* FROM wanted, LATERAL (SELECT count(*), sum(v) FROM events WHERE k >= lo AND k < hi) s ORDER BY id'),
 	('SELECT id, (SELECT sum(v) FROM events WHERE k >= lo AND k < hi) FROM wanted ORDER BY id');
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/node.sql
 CREATE FUNCTION engine(statement text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

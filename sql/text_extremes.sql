@@ -1,8 +1,5 @@
-\set ECHO none
 -- min() and max() of texts in INCLUDE, whose codes have another order than they.
 
-\pset format unaligned
-\pset tuples_only on
 CREATE DOMAIN title AS text;
 CREATE TABLE sold (k integer, site smallint, product text, note varchar(20), shop char(5),
 	loose bpchar, named title, raw bytea, v integer);
@@ -21,7 +18,6 @@ INSERT INTO sold VALUES (20001, 1, '!', '!', '!', '!', '!', '', 1), (20002, 1, '
 DELETE FROM sold WHERE k > 20000;
 VACUUM ANALYZE sold;
 SET enable_seqscan = off;
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/same_rows.sql
 \set ECHO all
 

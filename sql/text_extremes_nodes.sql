@@ -1,8 +1,5 @@
-\set ECHO none
 -- min() and max() of texts in INCLUDE by nodes whose programs put each code below its rank.
 
-\pset format unaligned
-\pset tuples_only on
 CREATE DOMAIN title AS text;
 CREATE TABLE sold (t timestamp, k integer, site smallint, product text, note varchar(20), shop char(5),
 	loose bpchar, named title, raw bytea, v integer);
@@ -31,11 +28,9 @@ SELECT i, i % 5, 'n' || i % 3, CASE WHEN i % 9 > 0 THEN i * 100 END, i * 100 + (
 FROM generate_series(1, 50) i;
 ANALYZE ranges;
 SET enable_seqscan = off;
-SET max_parallel_workers_per_gather = 0;
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/same_rows.sql
 \set ECHO all
 

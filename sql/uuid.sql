@@ -1,8 +1,5 @@
-\set ECHO none
 -- uuid keys, which have 16 bytes: as core answers, in every order; nodes count and sum INCLUDE
 -- columns over them; nobody takes such a key for a word.
-\pset format unaligned
-\pset tuples_only on
 CREATE FUNCTION u(i int) RETURNS uuid LANGUAGE sql IMMUTABLE AS
 	$$SELECT (repeat(to_hex(i * 7 % 16), 8) || lpad(to_hex(i % 97), 8, '0') ||
 			  repeat(to_hex(i % 5 * 3), 8) || lpad(to_hex(i * 31 % 1009), 8, '0'))::uuid$$;

@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- Expressions of numeric of 19 to 38 digits, which have 16 bytes, in programs: arithmetic,
 -- comparisons and variance, against a sequential scan
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), b numeric(38), d numeric(12, 3), g int, i int);
 -- NaN is in group 3 alone, and of n and d; group 5 has no values of n.  b is next to the limits of 128 bits.
 INSERT INTO wide SELECT
@@ -23,7 +20,6 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, b, d, g);
 VACUUM ANALYZE wide;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/wide_answer.sql
 -- what the target list gives, of all rows and of each group, where it is not what core's plan gives
 CREATE FUNCTION differs(target text, condition text DEFAULT 'true', gives_up bool DEFAULT NULL) RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- GROUP BY, DISTINCT, and aggregates that depend on values, of columns of 16 bytes: numeric of 19 to
 -- 38 digits and uuid, as key and as INCLUDE column, against a sequential scan
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE DOMAIN token AS uuid;
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), u uuid, d token, g int, i int, f float8);
 -- The upper halves of m, and the lower ones, occur with several others; u has values that differ in one half alone.
@@ -24,7 +21,6 @@ CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, u, d, g, f);
 VACUUM ANALYZE wide;
 SET gpubtree.setup_cost = 0;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/wide_answer.sql
 -- what the rows of a query are, where they are not those of core's plan; -0 and 0 are one group, shown as either
 CREATE FUNCTION differs(rows text) RETURNS text LANGUAGE plpgsql AS $$

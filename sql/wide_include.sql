@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- INCLUDE columns whose values have 12 or 16 bytes and no words: uuid, interval, timetz.  They come
 -- back as they were stored, nodes count them and list them, and programs don't read them.
 --
-\pset format unaligned
-\pset tuples_only on
 SET timezone = 'UTC';
 CREATE TABLE b (id int, u uuid, i interval, z timetz, n int);
 INSERT INTO b SELECT n, md5(n::text)::uuid, make_interval(months => n % 7 - 3, days => n * 31 % 90 - 30,

@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- numeric(p, s) of 19 to 38 digits, which take 16 bytes: as key and as INCLUDE column, against
 -- core's B-tree
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE b (id int, k numeric(38, 10), v numeric(38), w numeric(25, -5), x numeric(3, 30),
 	y numeric(19, 19), z numeric(12, 2));
 INSERT INTO b SELECT n, CASE WHEN n % 7 > 0 THEN (n - 400) * 123456789012345678901.0123456789 / 8 END,
@@ -36,7 +33,6 @@ VACUUM ANALYZE g;
 SELECT key_width, row_width FROM gpubtree_metap('g_k');
 
 \set ECHO none
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/same_tables.sql
 
 CREATE TABLE conditions (c text, n serial);

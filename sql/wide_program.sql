@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- Filters on values of 16 bytes, uuid and numeric of 19 to 38 digits, in programs: as key and as
 -- INCLUDE column, against a sequential scan
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE wide (u uuid, n numeric(38, 10), w uuid, m numeric(30), i int);
 -- Values that differ in one half alone, and have its highest bit; NaN, the bounds, and NULLs
 INSERT INTO wide SELECT
@@ -22,7 +19,6 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (u, n, w, m);
 VACUUM ANALYZE wide;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/wide_answer.sql
 CREATE FUNCTION differs(condition text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,10 +1,7 @@
-\set ECHO none
 --
 -- Aggregates of values of 16 bytes, numeric of 19 to 38 digits and uuid, in programs: as key and as
 -- INCLUDE column, against a sequential scan
 --
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE wide (n numeric(38, 10), m numeric(30), z numeric(38, 38), b numeric(38), u uuid, g int, i int);
 -- NaN is in group 3 alone, and group 5 has no values.  b is so large that sums of it have more than 128 bits.
 INSERT INTO wide SELECT
@@ -23,7 +20,6 @@ INSERT INTO wide SELECT
 CREATE INDEX wide_i ON wide USING gpubtree (i) INCLUDE (n, m, z, b, u, g);
 VACUUM ANALYZE wide;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \i :abs_srcdir/sql/common/wide_answer.sql
 -- what the target list gives, of all rows and of each group, where it is not what core's plan gives
 CREATE FUNCTION differs(target text, condition text DEFAULT 'true') RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -1,8 +1,5 @@
-\set ECHO none
 -- Groups that become rows of the node without a scan tuple and a projection: each kind of column,
 -- and what takes the rows, beside core's answer.
-\pset format unaligned
-\pset tuples_only on
 SET datestyle = 'ISO';
 CREATE TABLE sold (k bigint, at timestamptz NOT NULL, v int, w int, big bigint, f float8,
 	n numeric(9,2), small smallint, d date);
@@ -16,7 +13,6 @@ CREATE INDEX sold_at ON sold USING gpubtree (at) INCLUDE (v, w, big, f);
 VACUUM ANALYZE sold;
 SET enable_seqscan = off;
 SET enable_indexonlyscan = off;
-SET max_parallel_workers_per_gather = 0;
 
 -- The rows of a query with our node and without: how many there are, and whether they are the same.
 CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$

@@ -7,7 +7,7 @@
  */
 #include "cpu_form.h"
 
-int			gpb_cpu_form_in_use = -1;
+GpbCpuForm	gpb_cpu_form = GPB_CPU_PLAIN;
 
 bool
 gpb_cpu_force(GpbCpuForm form)
@@ -21,8 +21,19 @@ gpb_cpu_force(GpbCpuForm form)
 	if (form != GPB_CPU_PLAIN)
 		return false;
 #endif
-	gpb_cpu_form_in_use = form;
+	gpb_cpu_form = form;
 	return true;
+}
+
+/* Choose when the library is loaded, so that no loop has to ask whether that was done. */
+static __attribute__((constructor)) void
+choose_form(void)
+{
+#ifdef GPB_HAVE_X86_FORMS
+	__builtin_cpu_init();
+#endif
+	if (!gpb_cpu_force(GPB_CPU_AVX512))
+		(void) gpb_cpu_force(GPB_CPU_AVX2);
 }
 
 const char *
@@ -30,5 +41,5 @@ gpb_cpu_form_name(void)
 {
 	static const char *const names[GPB_CPU_FORMS] = {"plain", "AVX2", "AVX-512"};
 
-	return names[gpb_cpu_form()];
+	return names[gpb_cpu_form];
 }

@@ -4,8 +4,8 @@
  *	  Loops in several forms: with the widest instructions that this CPU has.
  *
  * Plain C, free of PostgreSQL headers.  Some loops exist in up to three forms, AVX-512, AVX2 and
- * what the compiler builds for any CPU, all of which give the same.  Which one runs is decided at
- * the first call by what the CPU reports, so a library built anywhere runs anywhere.
+ * what the compiler builds for any CPU, all of which give the same.  Which one runs is decided when
+ * the library is loaded, by what the CPU reports, so a library built anywhere runs anywhere.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,25 +41,14 @@ typedef enum GpbCpuForm
 #define GPB_FORMS(plain, avx2, avx512)	{plain}
 #endif
 
-/* The form in use, or -1 until the first call */
-extern int	gpb_cpu_form_in_use;
+/* The form in use: the widest that the CPU has */
+extern GpbCpuForm gpb_cpu_form __attribute__((visibility("hidden")));
 
 /*
  * Use this form from now on, where tests do not want the widest.  Returns false if the CPU, or the
  * build, lacks it.
  */
 extern bool gpb_cpu_force(GpbCpuForm form);
-
-/* The form in use; the first call chooses the widest that the CPU has. */
-static inline GpbCpuForm
-gpb_cpu_form(void)
-{
-	int			form = GPB_CPU_AVX512;
-
-	while (__builtin_expect(gpb_cpu_form_in_use < 0, 0))
-		(void) gpb_cpu_force((GpbCpuForm) form--);
-	return (GpbCpuForm) gpb_cpu_form_in_use;
-}
 
 /* Its name: "AVX-512", "AVX2" or "plain". */
 extern const char *gpb_cpu_form_name(void);

@@ -341,7 +341,7 @@ void
 gpb_page_keys_below_many(const void *page, int key_width, int n, const GpbKey *keys,
 						 int nkeys, uint16 *below)
 {
-	const GpbKeySearcher *searcher = searchers[gpb_cpu_form()];
+	const GpbKeySearcher *searcher = searchers[gpb_cpu_form];
 	uint64		narrow[GPB_NARROWED];
 	int			most;
 	int			i;

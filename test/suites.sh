@@ -93,7 +93,8 @@ run_isolation()
 		# shellcheck disable=SC2086
 		on_server isolation "${pgxs%/makefiles/*}/test/isolation/pg_isolation_regress" \
 			--bindir="$pg_hold" --inputdir="$source_hold/test" \
-			--outputdir="$source_hold/test" --load-extension=gpubtree $specs || true
+			--outputdir="$source_hold/test" --load-extension=gpubtree \
+			--load-extension=gpubtree_test $specs || true
 		cat "$source_hold/test/regression.diffs" 2>/dev/null || true
 		stop_server isolation
 	) >"$out" 2>&1 || true

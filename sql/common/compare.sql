@@ -2,7 +2,6 @@
 -- to answer, a regular expression, and includes this file:
 --
 --	SET compare.node = 'GpubtreeAggregate';
---	\getenv abs_srcdir PG_ABS_SRCDIR
 --	\i :abs_srcdir/sql/common/compare.sql
 --
 -- The order of rows does not matter; compare_rows.sql is for queries where it does.

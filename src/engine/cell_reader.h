@@ -159,13 +159,8 @@ gpb_cell_copy_columns(GpbCellReader *reader, GpbCellCopy *copy, bool *unheld)
 static inline void
 gpb_cell_add_column(GpbColumnState *state, const GpbCellColumn *column)
 {
-	uint64		low = state->sum_low + column->sum_low;
-
-	state->sum_high += column->sum_high + (low < state->sum_low);
-	state->sum_low = low;
-	state->count += column->count;
-	state->min = Min(state->min, column->min);
-	state->max = Max(state->max, column->max);
+	gpb_column_state_add_many(state, column->count, column->sum_low, column->sum_high, column->min,
+							  column->max);
 }
 
 /* Add what the cells of a leaf have to *total. */

@@ -28,8 +28,6 @@
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
-/* gpubtree.enable_page_cache */
-
 extern void gpb_settled_define_settings(void);
 extern void gpb_settled_request_shmem(void);
 extern void gpb_settled_init_shmem(void);

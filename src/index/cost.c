@@ -120,7 +120,7 @@ estimate_skips(PlannerInfo *root, const IndexPath *path, GpbSkipEstimate *best)
 
 	if (last == 0 || index->tuples <= 0 || index->pages == 0)
 		return false;
-	for (int c = 0; c <= last; c++)
+	for (int c = 0;; c++)
 	{
 		List	   *quals = column_quals(path, c);
 		double		points = gpb_count_points(root, index, c, quals);
@@ -140,6 +140,8 @@ estimate_skips(PlannerInfo *root, const IndexPath *path, GpbSkipEstimate *best)
 				*best = estimate;
 			found = true;
 		}
+		if (c == last)
+			break;
 		if (points == 0)
 		{
 			points = gpb_count_values(root, index, c, quals);

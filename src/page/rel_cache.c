@@ -23,6 +23,7 @@
 #include "utils/syscache.h"
 
 #include "key_columns.h"
+#include "page/base_type.h"
 #include "page/page.h"
 
 /* Types that one of several key columns can have, and INCLUDE columns, beside those of all keys */
@@ -87,7 +88,7 @@ gpb_type_coding(Oid type)
 
 	if (coding != GPB_CODING_NONE)
 		return coding;
-	type = getBaseType(type);
+	type = gpb_base_type(type);
 	coding = gpb_core_type_coding(type);
 	return coding == GPB_CODING_NONE && type_is_enum(type) ? GPB_CODING_OID : coding;
 }
@@ -118,14 +119,14 @@ gpb_held_type_coding(Oid type)
 	if (coding == GPB_CODING_NONE)
 		coding = wordless_type_coding(type);
 	if (coding == GPB_CODING_NONE)
-		coding = wordless_type_coding(getBaseType(type));
+		coding = wordless_type_coding(gpb_base_type(type));
 	return coding == GPB_CODING_NONE ? gpb_type_coding(type) : coding;
 }
 
 bool
 gpb_type_has_dictionary(Oid type)
 {
-	type = getBaseType(type);
+	type = gpb_base_type(type);
 	return type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type == BYTEAOID;
 }
 
@@ -315,7 +316,7 @@ gpb_require_numerics(Relation index, const GpbLayout *layout, const Datum *value
 static GpbCoding
 attribute_coding(Relation index, int column, Oid type, bool for_build)
 {
-	return getBaseType(type) == NUMERICOID ? numeric_coding(index, column, for_build) :
+	return gpb_base_type(type) == NUMERICOID ? numeric_coding(index, column, for_build) :
 		gpb_held_type_coding(type);
 }
 

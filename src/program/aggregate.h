@@ -65,34 +65,35 @@ gpb_column_state_init(GpbColumnState *state)
 	state->max = -(int64) 0x7FFFFFFFFFFFFFFF - 1;
 }
 
+/* Add n values, none of them NULL, which have this sum of 128 bits and these bounds. */
+GPB_FN void
+gpb_column_state_add_many(GpbColumnState *state, int64 n, uint64 low, int64 high, int64 min,
+						  int64 max)
+{
+	uint64		sum = state->sum_low + low;
+
+	state->sum_high += high + (sum < low);
+	state->sum_low = sum;
+	state->count += n;
+	if (min < state->min)
+		state->min = min;
+	if (max > state->max)
+		state->max = max;
+}
+
 /* Add one non-NULL value: an integer, or a float8 as gpb_float_order() mapped it. */
 GPB_FN void
 gpb_column_state_add(GpbColumnState *state, int64 value)
 {
-	uint64		low = state->sum_low + (uint64) value;
-
-	state->sum_high += (value >> 63) + (low < state->sum_low);
-	state->sum_low = low;
-	state->count++;
-	if (value < state->min)
-		state->min = value;
-	if (value > state->max)
-		state->max = value;
+	gpb_column_state_add_many(state, 1, (uint64) value, value >> 63, value, value);
 }
 
 /* Add all that "from" has seen to "into". */
 GPB_FN void
 gpb_column_state_merge(GpbColumnState *into, const GpbColumnState *from)
 {
-	uint64		low = into->sum_low + from->sum_low;
-
-	into->sum_high += from->sum_high + (low < into->sum_low);
-	into->sum_low = low;
-	into->count += from->count;
-	if (from->min < into->min)
-		into->min = from->min;
-	if (from->max > into->max)
-		into->max = from->max;
+	gpb_column_state_add_many(into, from->count, from->sum_low, from->sum_high, from->min,
+							  from->max);
 }
 
 /*

@@ -120,11 +120,7 @@ gpb_leaf_column_integers(const GpbLeafColumn *column, const GpbLeafPick *pick,
 		high = (high >> 32) + (sum_low < (uint64) low);
 	else
 		high = low >> 63;
-	state->count += count;
-	state->sum_low += sum_low;
-	state->sum_high += high + (state->sum_low < sum_low);
-	state->min = min;
-	state->max = max;
+	gpb_column_state_add_many(state, count, sum_low, high, min, max);
 	return true;
 }
 
@@ -143,9 +139,7 @@ gpb_leaf_column_int4_sum(const GpbLeafColumn *column, const GpbLeafPick *pick,
 
 	if (((uint64) flags << 48 & column->null_bit) != 0)
 		return false;
-	state->count += pick->n;
-	state->sum_low += (uint64) sum;
-	state->sum_high += (sum >> 63) + (state->sum_low < (uint64) sum);
+	gpb_column_state_add_many(state, pick->n, (uint64) sum, sum >> 63, state->min, state->max);
 	return true;
 }
 
@@ -192,11 +186,7 @@ gpb_leaf_column_floats(const GpbLeafColumn *column, const GpbLeafPick *pick,
 			continue;
 		bits = gpb_row_value(row, column->offset, GPB_KIND_FLOAT8);
 		order = gpb_float_order(bits);
-		state->count++;
-		if (order < state->min)
-			state->min = order;
-		if (order > state->max)
-			state->max = order;
+		gpb_column_state_add_many(state, 1, 0, 0, order, order);
 		if (sum != NULL)
 			gpb_float_sum_add(sum, bits);
 	}
@@ -207,17 +197,9 @@ GPB_FN void
 gpb_column_state_add_times(GpbColumnState *state, int64 value, int n)
 {
 	__int128	sum = (__int128) value * n;
-	uint64		low = (uint64) sum;
 
-	if (n == 0)
-		return;
-	state->sum_low += low;
-	state->sum_high += (int64) (sum >> 64) + (state->sum_low < low);
-	state->count += n;
-	if (value < state->min)
-		state->min = value;
-	if (value > state->max)
-		state->max = value;
+	if (n > 0)
+		gpb_column_state_add_many(state, n, (uint64) sum, (int64) (sum >> 64), value, value);
 }
 
 /* How many of the picked entries [first, end) of a leaf have keys that are not NULL? */

@@ -88,5 +88,5 @@ GPB_FORMS(sum_int4_plain, sum_int4_avx2, sum_int4_avx2);
 int64
 gpb_sum_int4_rows(const char *rows, int n, uint16 *flags)
 {
-	return sums[gpb_cpu_form()] (rows, n, flags);
+	return sums[gpb_cpu_form] (rows, n, flags);
 }

@@ -282,17 +282,17 @@ GPB_FORMS(&loops_plain, &loops_avx2, &loops_avx512);
 bool
 gpb_narrow_holds_all(const int64 *words, int n)
 {
-	return forms[gpb_cpu_form()]->holds_all(words, n);
+	return forms[gpb_cpu_form]->holds_all(words, n);
 }
 
 void
 gpb_narrow_scatter(const GpbNarrowTerm *terms, int nterms, int n, int64 *const *answers)
 {
-	forms[gpb_cpu_form()]->scatter(terms, nterms, n, answers);
+	forms[gpb_cpu_form]->scatter(terms, nterms, n, answers);
 }
 
 void
 gpb_narrow_add(const int64 *words, int n, int64 *sum)
 {
-	forms[gpb_cpu_form()]->add(words, n, sum);
+	forms[gpb_cpu_form]->add(words, n, sum);
 }

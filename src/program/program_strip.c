@@ -331,7 +331,7 @@ GPB_FORMS(&loops_plain, &loops_avx2, &loops_avx2);
 static inline const GpbStripLoops *
 loops(void)
 {
-	return forms[gpb_cpu_form()];
+	return forms[gpb_cpu_form];
 }
 
 /* ---- the interface ---- */

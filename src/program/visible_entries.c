@@ -473,7 +473,7 @@ bool
 gpb_all_entries_visible(const GpbVisibilityPages *pages, const void *page, int row_width,
 						int from, int to, const char *next)
 {
-	return forms[gpb_cpu_form()]->all(pages, page, row_width, from, to,
+	return forms[gpb_cpu_form]->all(pages, page, row_width, from, to,
 								 next != NULL ? next : (const char *) page);
 }
 
@@ -481,11 +481,11 @@ int
 gpb_visible_entries(const GpbVisibilityPages *pages, const void *page, int row_width,
 					int from, int to, uint8 *visible)
 {
-	return forms[gpb_cpu_form()]->each(pages, page, row_width, from, to, visible);
+	return forms[gpb_cpu_form]->each(pages, page, row_width, from, to, visible);
 }
 
 void
 gpb_entry_blocks(const char *page, int row_width, int from, int to, uint32 *least, uint32 *most)
 {
-	forms[gpb_cpu_form()]->blocks(page, row_width, from, to, least, most);
+	forms[gpb_cpu_form]->blocks(page, row_width, from, to, least, most);
 }

@@ -79,6 +79,23 @@ SQL
 	}
 }
 
+# Values that are kept with the rows count, too: 10,000 rows of 1,900 bytes.
+my $wider = $node->safe_psql('postgres', <<'SQL');
+CREATE TABLE wider (id int PRIMARY KEY, lo bigint, s text);
+ALTER TABLE wider ALTER s SET STORAGE PLAIN;
+INSERT INTO wider SELECT i, i * 7, repeat('x', 1900) || i FROM generate_series(1, 10000) i;
+VACUUM ANALYZE wider;
+SET work_mem = '1MB';
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+SET enable_hashagg = off;
+SELECT max(CASE WHEN n % 500 = 0 THEN held('gpubtree%') END), max(s) > ''
+FROM (SELECT w.id AS n, w.s, count(*) FROM wider w JOIN large l ON l.k BETWEEN w.lo AND w.lo + 2 GROUP BY w.id OFFSET 0) j;
+SQL
+my ($kept) = split /\|/, $wider;
+cmp_ok($kept, '<', 5 * 1024 * 1024, "$kept bytes for 19 MB of values");
+
 # A node is rescanned 20,000 times.
 my $held = $node->safe_psql('postgres', <<'SQL');
 SET enable_seqscan = off;

@@ -11,6 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
+use if $ENV{GPB_OLD}, 'GpubtreeTwin';
 use parent 'Exporter';
 
 our @EXPORT = qw(gpb_seed gpb_setseed gpb_node gpb_standby gpb_compare_function gpb_engine gpb_plan_node
@@ -91,7 +92,7 @@ sub disable_checksums
 sub gpb_node
 {
 	my ($name, %options) = @_;
-	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $node = ($ENV{GPB_OLD} ? 'GpubtreeTwin' : 'PostgreSQL::Test::Cluster')->new($name);
 	local $ENV{GPB_TEMPLATE} = ($ENV{GPB_TEMPLATE} // '') . ($options{databases} ? '-all' : '');
 
 	$node->init(allows_streaming => $options{allows_streaming} // 0,
@@ -275,6 +276,7 @@ my %printed;
 sub gpb_start_pgbench
 {
 	my ($node, $script, @options) = @_;
+	return undef if $ENV{GPB_OLD};
 	my $ends_itself = grep { /^-[tT]/ } @options;
 	my %scripts = ref $script ? %$script : ('' => $script);
 	my @files;
@@ -310,6 +312,7 @@ SQL
 sub gpb_end_pgbench
 {
 	my ($load, %options) = @_;
+	return 1 if $ENV{GPB_OLD};
 	my ($out, $err) = @{ delete $printed{$load} };
 
 	$load->signal('ALRM');

@@ -217,6 +217,9 @@ answer(GpbAggregateScan *scan)
 		why = bind_program(scan);
 	for (i = 0; i < scan->nsubs && why == NULL; i++)
 		why = run_sub(scan, &scan->subs[i], &evaluation.found);
+	/* The answer is kept, but not the keys of arrays, which may be millions. */
+	if (evaluation.found.form != GPB_RANGE_BOUNDS && evaluation.found.ranges != NULL)
+		pfree(evaluation.found.ranges);
 	if (why != NULL)
 	{
 		gpb_node_give_up(&scan->node, why);

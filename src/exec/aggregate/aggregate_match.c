@@ -102,7 +102,8 @@ match_entries(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 	plan->nitems = list_length(query->aggrefs);
 	plan->items = found.items;
 	plan->has_program = found.has_program;
-	plan->program = found.program;
+	if (found.program != NULL)
+		plan->program = *found.program;
 	match->builder = found.builder;
 	match->needs_child |= found.may_give_up;
 	return NULL;

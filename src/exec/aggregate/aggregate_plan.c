@@ -131,18 +131,18 @@ entry_price(const GpbAggregateQuery *query, IndexOptInfo *index)
 }
 
 /*
- * What the index has beside others at least, whatever its ranges are.  A sum of the same parts in
- * another order may differ in its last digits.
+ * What the index has beside others at least, whatever its ranges are, of which one entry costs so
+ * much.  A sum of the same parts in another order may differ in its last digits.
  */
 static Cost
-least_price(const GpbAggregateQuery *query, IndexOptInfo *index)
+least_price(const GpbAggregateQuery *query, IndexOptInfo *index, Cost entry)
 {
 	const Bitmapset *restricted = index->indpred == NIL ? query->grouping->restricted :
 		gpb_restricted_columns(query->root, query->rel, index, index->indrestrictinfo);
 	Cost		read = gpb_setup_cost + gpb_least_price(query->root, index, restricted,
 														query->has_arrays, query->rel->rows);
 
-	return Max(entry_price(query, index), read) * (1.0 - 1e-9);
+	return Max(entry, read) * (1.0 - 1e-9);
 }
 
 /*
@@ -193,10 +193,11 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
 			continue;
 		if (!gpb_explain_decisions)
 		{
-			if (is_beaten(query, entry_price(query, index)) ||
-				!gpb_grouping_may_match(query->grouping, index))
+			Cost		entry = entry_price(query, index);
+
+			if (is_beaten(query, entry) || !gpb_grouping_may_match(query->grouping, index))
 				continue;
-			least = least_price(query, index);
+			least = least_price(query, index, entry);
 			/* where bounds are unknown the path may have the price of less than the estimate */
 			if (!query->has_unknown_bounds && is_beaten(query, least))
 				continue;
@@ -247,8 +248,8 @@ gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal)
 		if (best != NULL && candidates[i].least > best->estimated_cost)
 			break;
 		own = make_aggregate_path(&query, index, &refusal);
-		/* what is left out for its least price would not have been chosen */
-		Assert(own == NULL || own->estimated_cost >= candidates[i].least);
+		/* what is left out for its least price would not have been chosen; of arrays little is known */
+		Assert(own == NULL || query.has_arrays || own->estimated_cost >= candidates[i].least);
 		if (own == NULL)
 			add_refusal(&refusals, index, refusal);
 		else if (best == NULL || own->estimated_cost < best->estimated_cost ||

@@ -123,8 +123,8 @@ is_arithmetic(int op)
 }
 
 /*
- * Go from an operator to the argument on whose values its own depend; false if that is not known. A
- * sum, a difference and a product with what has no column have as many values as the other
+ * Go from an operator to the argument on whose values its own depend; false if that is not known.
+ * A sum, a difference and a product with what has no column have as many values as the other
  * argument; remainders are at most as many as the divisor, and a quotient may have fewer values.
  */
 static bool
@@ -306,8 +306,8 @@ price_input(const GpbAggregateQuery *query, const GpbAggregateMatch *match, doub
 }
 
 /*
- * What one subprogram's program costs beyond reading the entries. The query's rows are those of the
- * match's entries that pass the filters.
+ * What one subprogram's program costs beyond reading the entries.  The query's rows are those of
+ * the match's entries that pass the filters.
  */
 static Cost
 program_price(const GpbAggregateQuery *query, const GpbAggregateMatch *match, GpbPriceInput *input,
@@ -414,13 +414,15 @@ choose_phases(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *
 
 /*
  * Have the plan skip if that costs less.  Returns the price of the phases; *bytes is that of their
- * groups.
+ * groups.  Each choice of phases makes arrays of its own, so the former one's can be put back.
  */
 static Cost
 choose_skip(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *bytes)
 {
 	Cost		whole = choose_phases(query, match, bytes);
+	double		whole_bytes = *bytes;
 	double		whole_entries = match->entries;
+	GpbSetsPlan whole_sets = match->plan.sets;
 	Cost		skipping;
 
 	if (match->skip.conditions == NIL)
@@ -432,8 +434,10 @@ choose_skip(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *by
 	if (skipping < whole)
 		return skipping;
 	match->plan.skips = NIL;
+	match->plan.sets = whole_sets;
 	match->entries = whole_entries;
-	return choose_phases(query, match, bytes);
+	*bytes = whole_bytes;
+	return whole;
 }
 
 /* ---- the whole ---- */

@@ -22,6 +22,7 @@
 #include "exec/aggregate/aggregate_values.h"
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
+#include "exec/shell/expressions.h"
 #include "page/page.h"
 
 /* ---- min() and max() of texts ---- */
@@ -131,15 +132,6 @@ match_ordered_set(Aggref *aggref, const GpbAggregate *known, Expr **value, GpbVa
 
 /* ---- all of them ---- */
 
-/* The expression below relabelings: some aggregates of a domain's values are of its base type. */
-static Expr *
-below_relabelings(Expr *value)
-{
-	while (IsA(value, RelabelType))
-		value = ((RelabelType *) value)->arg;
-	return value;
-}
-
 /*
  * Are different codes different values of the expression, if its words are codes?  That depends on
  * its labels, which have the type and the collation by which it is compared.
@@ -176,7 +168,8 @@ match_item(GpbProgramBuilder *builder, Aggref *aggref, GpbValuesItem *item, Expr
 		return "an aggregate has a volatile function or a subquery";
 	if (!codes_are_values(builder, *value))
 		return gpb_builder_refusal(builder);
-	*value = below_relabelings(*value);
+	/* Some aggregates of a domain's values are of its base type. */
+	*value = gpb_without_labels(*value);
 	if (!contain_var_clause((Node *) *value))
 		return "an aggregate depends on the values of a constant";
 	item->has_filter = aggref->aggfilter != NULL;

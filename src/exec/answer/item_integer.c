@@ -21,24 +21,34 @@
 #define GPB_MAX_PIECES		6
 
 /*
- * A number of n pieces of 32 bits, the highest first, as numeric; the pieces are overwritten.  The
- * digits come from long division by ten.
+ * An integer of n words in two's complement, of which the lowest is first, as numeric.  The digits
+ * come from long division by ten, of pieces of 32 bits.
  */
 static Numeric
-pieces_numeric(uint32 *piece, int n, bool negative)
+words_numeric(const int64 *word, int n)
 {
+	uint32		piece[GPB_MAX_PIECES];	/* the highest first */
 	char		digits[GPB_MAX_PIECES * 10 + 2];
 	char	   *p = digits + sizeof(digits);
+	bool		negative = word[n - 1] < 0;
+	uint64		carry = negative;
 	bool		more;
 
+	for (int i = 0; i < n; i++)
+	{
+		uint64		size = (negative ? ~(uint64) word[i] : (uint64) word[i]) + carry;
+
+		carry = carry != 0 && size == 0;
+		piece[2 * (n - 1 - i)] = size >> 32;
+		piece[2 * (n - 1 - i) + 1] = size;
+	}
 	*--p = '\0';
 	do
 	{
 		uint64		remainder = 0;
-		int			i;
 
 		more = false;
-		for (i = 0; i < n; i++)
+		for (int i = 0; i < 2 * n; i++)
 		{
 			remainder = (remainder << 32) | piece[i];
 			piece[i] = remainder / 10;
@@ -58,52 +68,21 @@ pieces_numeric(uint32 *piece, int n, bool negative)
 Numeric
 gpb_int128_numeric(uint64 low, int64 high)
 {
-	bool		negative = high < 0;
-	uint64		top = (uint64) high;
-
 	if (high == (int64) low >> 63)
 		return int64_to_numeric((int64) low);
-
-	if (negative)
-	{
-		low = ~low + 1;
-		top = ~top + (low == 0);
-	}
-	return pieces_numeric((uint32[]) {top >> 32, top, low >> 32, low}, 4, negative);
+	return words_numeric((int64[]) {(int64) low, high}, 2);
 }
 
-/* A sum of squares, of three words of which the lowest is first, as numeric */
+/*
+ * A sum of squares, of three words of which the lowest is first, as numeric.  Each is below 2^127,
+ * so the sum of as many as can be is below 2^191.
+ */
 static Numeric
 squares_numeric(const int64 *squares)
 {
-	uint64		low = (uint64) squares[0];
-	uint64		middle = (uint64) squares[1];
-	uint64		top = (uint64) squares[2];
-
-	if (top == 0 && (int64) middle >= 0)
-		return gpb_int128_numeric(low, (int64) middle);
-	return pieces_numeric((uint32[]) {top >> 32, top, middle >> 32, middle, low >> 32, low}, 6,
-						  false);
-}
-
-/* An integer of three words in two's complement, of which the lowest is first, as numeric */
-static Numeric
-int192_numeric(const uint64 *word)
-{
-	bool		negative = (int64) word[2] < 0;
-	uint64		size[3];
-	uint64		carry = negative;
-	int			i;
-
-	if ((int64) word[2] == (int64) word[1] >> 63)
-		return gpb_int128_numeric(word[0], (int64) word[1]);
-	for (i = 0; i < 3; i++)
-	{
-		size[i] = (negative ? ~word[i] : word[i]) + carry;
-		carry = carry != 0 && size[i] == 0;
-	}
-	return pieces_numeric((uint32[]) {size[2] >> 32, size[2], size[1] >> 32, size[1],
-									  size[0] >> 32, size[0]}, 6, negative);
+	if (squares[2] == 0 && squares[1] >= 0)
+		return gpb_int128_numeric((uint64) squares[0], squares[1]);
+	return words_numeric(squares, 3);
 }
 
 /* A lower half is 2^63 less than the low word of its number, which has no sign. */
@@ -113,37 +92,37 @@ gpb_halves_numeric(const int64 *upper, const int64 *lower, int64 count, int scal
 	uint128		sum = ((uint128) upper[1] << 64) + (uint64) upper[0];
 	int128		lows = (int128) ((uint128) lower[1] << 64) + (uint64) lower[0] +
 		((int128) count << 63);
-	uint64		word[3];
+	int64		word[3];
 	int128		number;
 	Datum		result;
 
 	/* The sum of the low words is not negative; what it has above 64 bits belongs to the others. */
 	sum += (uint64) (lows >> 64);
-	word[0] = (uint64) lows;
-	word[1] = (uint64) sum;
-	word[2] = (uint64) (sum >> 64);
-	number = (int128) ((uint128) word[1] << 64 | word[0]);
-	if ((int64) word[2] == (int64) word[1] >> 63 && number > -GPB_WIDE_NUMERIC_BEYOND &&
+	word[0] = (int64) lows;
+	word[1] = (int64) sum;
+	word[2] = (int64) (sum >> 64);
+	number = (int128) ((uint128) word[1] << 64 | (uint64) word[0]);
+	if (word[2] == word[1] >> 63 && number > -GPB_WIDE_NUMERIC_BEYOND &&
 		number < GPB_WIDE_NUMERIC_BEYOND)
 		return DatumGetNumeric(gpb_wide_numeric_datum(number, scale));
-	result = NumericGetDatum(int192_numeric(word));
+	result = NumericGetDatum(words_numeric(word, 3));
 	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, result, gpb_numeric_datum(1, scale)));
 }
 
 /* ---- variance ---- */
 
+/* A function of core of two numerics */
 static Numeric
-multiply(Numeric a, Numeric b)
+of_both(PGFunction function, Numeric a, Numeric b)
 {
-	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(a),
+	return DatumGetNumeric(DirectFunctionCall2(function, NumericGetDatum(a),
 											   NumericGetDatum(b)));
 }
 
 static Numeric
-subtract(Numeric a, Numeric b)
+multiply(Numeric a, Numeric b)
 {
-	return DatumGetNumeric(DirectFunctionCall2(numeric_sub, NumericGetDatum(a),
-											   NumericGetDatum(b)));
+	return of_both(numeric_mul, a, b);
 }
 
 static Numeric
@@ -192,7 +171,7 @@ static Numeric
 variance_of(int64 count, Numeric sum, Numeric squares, int scale, bool sample, bool root, int m)
 {
 	Numeric		n = int64_to_numeric(count);
-	Numeric		above = subtract(multiply(n, squares), multiply(sum, sum));
+	Numeric		above = of_both(numeric_sub, multiply(n, squares), multiply(sum, sum));
 	Numeric		below = multiply(n, sample ? int64_to_numeric(count - 1) : n);
 	Numeric		zero = int64_to_numeric(0);
 	Numeric		variance;
@@ -202,8 +181,7 @@ variance_of(int64 count, Numeric sum, Numeric squares, int scale, bool sample, b
 		return zero;
 	if (scale > 0)
 		above = multiply(above, int64_div_fast_to_numeric(1, 2 * scale));
-	variance = DatumGetNumeric(DirectFunctionCall2(numeric_div, NumericGetDatum(above),
-												   NumericGetDatum(below)));
+	variance = of_both(numeric_div, above, below);
 	return root ? variance_root(variance, m) : variance;
 }
 
@@ -224,8 +202,7 @@ shifted_sum(Numeric a, Numeric b, int bits)
 
 	for (; bits > 0; bits -= Min(bits, 32))
 		power = multiply(power, int64_to_numeric(INT64CONST(1) << Min(bits, 32)));
-	return DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(a),
-											   NumericGetDatum(multiply(b, power))));
+	return of_both(numeric_add, a, multiply(b, power));
 }
 
 /*

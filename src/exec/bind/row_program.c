@@ -34,7 +34,7 @@ gpb_match_row_program(PlannerInfo *root, IndexOptInfo *index, List *filters, Lis
 	gpb_match_entries_end(&match);
 	program->aggrefs = aggrefs;
 	program->filters = match.filters;
-	program->plan = match.program;
+	program->plan = *match.program;
 	program->present = match.has_program;
 	program->may_give_up = match.may_give_up;
 	program->is_uncertain = match.is_uncertain;

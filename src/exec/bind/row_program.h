@@ -29,7 +29,7 @@ typedef struct GpbRowProgram
 	List	   *functions;		/* OIDs of all functions in conditions and aggregates */
 
 	/* while the query is planned */
-	bool		is_uncertain;	/* gpb_program_is_uncertain() */
+	bool		is_uncertain;	/* as in GpbEntriesMatch */
 	List	   *filters;		/* the conditions, bare, in the order in which they are tested */
 	List	   *aggrefs;		/* of the items */
 	Cost		entry_cost;		/* the price of an entry on the CPU */

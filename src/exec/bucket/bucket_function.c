@@ -26,6 +26,7 @@
 #include "exec/bucket/bucket_function.h"
 #include "exec/functions/core_function.h"
 #include "exec/functions/zone.h"
+#include "exec/shell/expressions.h"
 
 /* ---- which functions ---- */
 
@@ -146,11 +147,8 @@ is_fixed(PlannerInfo *root, Node *argument)
 static bool
 is_key(Expr *expression, IndexOptInfo *index, int column)
 {
-	Var		   *var;
+	Var		   *var = (Var *) gpb_without_labels(expression);
 
-	while (IsA(expression, RelabelType))
-		expression = ((RelabelType *) expression)->arg;
-	var = (Var *) expression;
 	return IsA(var, Var) && var->varno == index->rel->relid && var->varlevelsup == 0 &&
 		var->varattno == index->indexkeys[column];
 }

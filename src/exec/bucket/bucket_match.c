@@ -133,7 +133,8 @@ match_entries(const GpbGrouping *query, GpbBucketMatch *match, List *filters)
 	plan->filters = found.filters;
 	plan->ngroups = list_length(match->groups);
 	plan->group_types = found.group_types;
-	plan->program = found.program;
+	if (found.program != NULL)
+		plan->program = *found.program;
 	plan->program.program.by_range = plan->ngroups > 0;
 	plan->has_program = found.has_program;
 	if (plan->has_program)

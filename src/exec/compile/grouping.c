@@ -17,6 +17,7 @@
 #include "utils/typcache.h"
 
 #include "exec/compile/grouping.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 
@@ -42,6 +43,15 @@ check_query(PlannerInfo *root, UpperRelationKind stage)
 	return NULL;
 }
 
+bool
+gpb_query_is_one_row(PlannerInfo *root)
+{
+	Query	   *parse = root->parse;
+
+	return parse->hasAggs && parse->groupClause == NIL && parse->groupingSets == NIL &&
+		check_query(root, UPPERREL_GROUP_AGG) == NULL;
+}
+
 const char *
 gpb_match_group_clauses(PlannerInfo *root, RelOptInfo *rel, List *clauses, List **groups)
 {
@@ -58,7 +68,7 @@ gpb_match_group_clauses(PlannerInfo *root, RelOptInfo *rel, List *clauses, List 
 			return "it groups by an equality that is not the type's own";
 		if (!bms_is_member(rel->relid, pull_varnos(root, expression)))
 			return "it groups by a constant";
-		if (contain_volatile_functions(expression) || contain_subplans(expression))
+		if (contain_volatile_functions(expression) || gpb_has_subplan(root, expression))
 			return "it groups by a volatile function or a subquery";
 		*groups = list_append_unique(*groups, expression);
 	}
@@ -83,7 +93,7 @@ collect_walker(Node *node, GpbAggregateWalk *walk)
 		return false;
 	if (IsA(node, Aggref))
 	{
-		walk->aggrefs = list_append_unique(walk->aggrefs, node);
+		walk->aggrefs = gpb_append_aggref(walk->aggrefs, (Aggref *) node);
 		return false;
 	}
 	if (IsA(node, GroupingFunc) && walk->has_groupings)

@@ -52,6 +52,12 @@ extern List *gpb_grouping_as_said(const GpbGrouping *grouping, List *expressions
 extern bool gpb_grouping_may_match(const GpbGrouping *grouping, IndexOptInfo *index);
 
 /*
+ * Does the query return one row of aggregates, or none where HAVING rejects it, and may our nodes
+ * run in it?
+ */
+extern bool gpb_query_is_one_row(PlannerInfo *root);
+
+/*
  * Collect the expressions of a list of SortGroupClauses, each once.  Their values must be equal
  * where their type's own equality has them equal, and come from the table.  Returns NULL, or why
  * they do not.

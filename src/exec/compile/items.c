@@ -20,27 +20,9 @@
 
 #include "exec/compile/items.h"
 #include "exec/compile/program_words.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
-#include "exec/shell/plan_rules.h"
 #include "program/program.h"
-
-/* ---- which queries ---- */
-
-bool
-gpb_query_is_one_row(PlannerInfo *root)
-{
-	Query	   *parse = root->parse;
-
-	return parse->commandType == CMD_SELECT && parse->hasAggs &&
-		parse->groupClause == NIL && parse->groupingSets == NIL &&
-		!parse->hasWindowFuncs && !parse->hasTargetSRFs && gpb_query_allows_nodes(root);
-}
-
-bool
-gpb_query_is_plain(PlannerInfo *root)
-{
-	return root->parse->havingQual == NULL && gpb_query_is_one_row(root);
-}
 
 /* ---- which aggregates ---- */
 
@@ -87,16 +69,10 @@ gpb_item_want(const GpbAggregateItem *item)
 Var *
 gpb_argument_var(Expr *argument, Index relid)
 {
-	Var		   *var;
+	Var		   *var = (Var *) gpb_without_labels(argument);
 
-	while (IsA(argument, RelabelType))
-		argument = ((RelabelType *) argument)->arg;
-	if (!IsA(argument, Var))
-		return NULL;
-	var = (Var *) argument;
-	if (var->varno != relid || var->varlevelsup != 0 || var->varattno <= 0)
-		return NULL;
-	return var;
+	return IsA(var, Var) && var->varno == relid && var->varlevelsup == 0 && var->varattno > 0 ?
+		var : NULL;
 }
 
 /*

@@ -62,19 +62,6 @@ typedef struct GpbAggregateItem
 	Oid			aggregate;		/* the SQL function that the item stands for */
 } GpbAggregateItem;
 
-/* ---- planning: which queries ---- */
-
-/*
- * Does the query return one row of aggregates, and no HAVING clause, and may our nodes run in it?
- */
-extern bool gpb_query_is_plain(PlannerInfo *root);
-
-/*
- * Does the query return one row of aggregates, or none where HAVING rejects it, and may our nodes
- * run in it?
- */
-extern bool gpb_query_is_one_row(PlannerInfo *root);
-
 /* ---- planning: which aggregates ---- */
 
 /* Is it an ordinary aggregate, of this query's rows, whole and each row once? */

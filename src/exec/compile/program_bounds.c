@@ -12,8 +12,7 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
-#include "parser/parsetree.h"
-#include "utils/lsyscache.h"
+#include "nodes/nodeFuncs.h"
 
 #include "exec/compile/program_build_internal.h"
 #include "exec/compile/program_words.h"
@@ -49,14 +48,13 @@ static GpbZoneValue
 column_bounds(const GpbProgramBuilder *builder, int column)
 {
 	IndexOptInfo *index = builder->index;
-	AttrNumber	attno;
+	TargetEntry *entry;
 
 	if (index->nkeycolumns > 1 ? column == 0 || column > index->ncolumns :
 		column >= index->ncolumns)
 		return gpb_zone_any(GPB_NO_SLOT);
-	attno = index->indexkeys[gpb_column_position(index, column)];
-	return type_bounds(gpb_word_type(get_atttype(planner_rt_fetch(index->rel->relid,
-																  builder->root)->relid, attno)));
+	entry = list_nth_node(TargetEntry, index->indextlist, gpb_column_position(index, column));
+	return type_bounds(gpb_word_type(exprType((Node *) entry->expr)));
 }
 
 static GpbZoneValue
@@ -73,6 +71,31 @@ constant_bounds(const GpbProgramBuilder *builder, int i)
 	return bounds;
 }
 
+/* Find the bounds of those columns that steps have as operands; others are not looked at. */
+static void
+read_columns_bounds(const GpbProgramBuilder *builder, GpbZoneValue *bounds)
+{
+	bool		found[GPB_FIRST_CONSTANT] = {false};
+	int			i;
+
+	for (i = 0; i < builder->program.nsteps; i++)
+	{
+		const GpbStep *step = &builder->program.step[i];
+		const int	operand[] = {step->a, step->b, step->c};
+		int			j;
+
+		for (j = 0; j < gpb_operands(step->op); j++)
+		{
+			int			slot = operand[j];
+
+			if (slot >= GPB_FIRST_CONSTANT || found[slot])
+				continue;
+			bounds[slot] = column_bounds(builder, slot);
+			found[slot] = true;
+		}
+	}
+}
+
 bool
 gpb_builder_can_fault(const GpbProgramBuilder *builder)
 {
@@ -80,8 +103,7 @@ gpb_builder_can_fault(const GpbProgramBuilder *builder)
 	GpbZoneValue bounds[GPB_FIRST_TEMPORARY + GPB_MAX_STEPS];
 	int			i;
 
-	for (i = 0; i < GPB_FIRST_CONSTANT; i++)
-		bounds[i] = column_bounds(builder, i);
+	read_columns_bounds(builder, bounds);
 	for (i = 0; i < program->nconstants; i++)
 		bounds[GPB_FIRST_CONSTANT + i] = constant_bounds(builder, i);
 	for (i = 0; i < program->nsteps; i++)

@@ -46,7 +46,8 @@ gpb_builder_refusal(const GpbProgramBuilder *builder)
 
 /*
  * Write what the builder refuses, or a program that it has made, to the server's log, in one line.
- * Called where a test has asked for it, in builds with hold points.
+ * Called where a test has asked for it, in builds with hold points.  A program is one integer List,
+ * "(i 1 2)", and is written as "(1 2)".
  */
 static void
 log_refusal(const GpbProgramBuilder *builder)
@@ -63,9 +64,10 @@ log_program(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 
 	gpb_program_put(&private, plan);
 	ereport(LOG_SERVER_ONLY,
-			(errmsg_internal("program%s: %s %s",
+			(errmsg_internal("program%s: (%s %s",
 							 gpb_builder_can_fault(builder) ? " that can fault" : "",
-							 nodeToString(private), nodeToString(plan->constants)),
+							 nodeToString(linitial(private)) + strlen("(i "),
+							 nodeToString(plan->constants)),
 			 errhidestmt(true), errhidecontext(true)));
 }
 

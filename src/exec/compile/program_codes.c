@@ -26,8 +26,10 @@
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
 #include "exec/price/price_constants.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "index/dictionary.h"
+#include "page/base_type.h"
 #include "page/page.h"
 #include "program/program_steps.h"
 
@@ -48,7 +50,7 @@ has_idle_blanks(Expr *expression, const Var *var)
 	int32		typmod = var->vartypmod;
 	Oid			type = getBaseTypeAndTypmod(var->vartype, &typmod);
 
-	return getBaseType(exprType((Node *) expression)) == BPCHAROID &&
+	return gpb_base_type(exprType((Node *) expression)) == BPCHAROID &&
 		(type != BPCHAROID || typmod < 0);
 }
 
@@ -95,30 +97,18 @@ gpb_code_tells_apart(GpbProgramBuilder *builder, Expr *expression, int slot)
 {
 	Oid			type = exprType((Node *) expression);
 	Oid			collation = exprCollation((Node *) expression);
-	Expr	   *column = expression;
 
 	/* A type of somebody else's making, as citext is, has an equality of its own. */
 	if (!gpb_type_has_dictionary(type))
 		return gpb_cannot(builder, "type %s", format_type_be(type));
 	if (OidIsValid(collation) && !get_collation_isdeterministic(collation))
 		return gpb_cannot(builder, "a collation that is not deterministic");
-	while (IsA(column, RelabelType))
-		column = ((RelabelType *) column)->arg;
-	if (has_idle_blanks(expression, (Var *) column))
+	if (has_idle_blanks(expression, (Var *) gpb_without_labels(expression)))
 		return gpb_cannot(builder, "character without a length");
 	return is_here(builder, slot);
 }
 
 /* ---- what a condition is about ---- */
-
-/* An expression without labels that leave its bytes as they are */
-static Expr *
-without_labels(Expr *expression)
-{
-	while (IsA(expression, RelabelType))
-		expression = ((RelabelType *) expression)->arg;
-	return expression;
-}
 
 Expr *
 gpb_code_equal_to(Expr *condition)
@@ -133,13 +123,13 @@ gpb_code_equal_to(Expr *condition)
 		return NULL;
 	left = linitial(op->args);
 	right = lsecond(op->args);
-	if (IsA(without_labels(right), CaseTestExpr))
+	if (IsA(gpb_without_labels(right), CaseTestExpr))
 	{
 		right = linitial(op->args);
 		left = lsecond(op->args);
 	}
-	if (!IsA(without_labels(left), CaseTestExpr) ||
-		!(IsA(without_labels(right), Const) || IsA(without_labels(right), Param)))
+	if (!IsA(gpb_without_labels(left), CaseTestExpr) ||
+		!(IsA(gpb_without_labels(right), Const) || IsA(gpb_without_labels(right), Param)))
 		return NULL;
 	return right;
 }
@@ -153,16 +143,17 @@ is_foreign(Oid function, void *argument)
 	return function >= FirstNormalObjectId;
 }
 
-/* Is there anything that cannot be evaluated for a code alone? */
+/* Is there anything that cannot be evaluated for a code alone, a column of another type, too? */
 static bool
-unfit_walker(Node *node, void *argument)
+unfit_walker(Node *node, void *builder)
 {
 	if (node == NULL)
 		return false;
 	switch (nodeTag(node))
 	{
-		case T_List:
 		case T_Var:
+			return gpb_code_column(builder, (Expr *) node) < 0;
+		case T_List:
 		case T_Const:
 		case T_Param:
 		case T_RelabelType:
@@ -176,7 +167,7 @@ unfit_walker(Node *node, void *argument)
 			return true;
 	}
 	return check_functions_in_node(node, is_foreign, NULL) ||
-		expression_tree_walker(node, unfit_walker, argument);
+		expression_tree_walker(node, unfit_walker, builder);
 }
 
 /* The column that is the only one of the condition; NULL if there is none such */
@@ -186,14 +177,13 @@ only_code_column(GpbProgramBuilder *builder, Expr *condition)
 	Var		   *only = NULL;
 	ListCell   *lc;
 
-	if (unfit_walker((Node *) condition, NULL))
+	if (unfit_walker((Node *) condition, builder))
 		return NULL;
 	foreach(lc, pull_var_clause((Node *) condition, 0))
 	{
 		Var		   *var = lfirst_node(Var, lc);
 
-		if (gpb_code_column(builder, (Expr *) var) < 0 ||
-			(only != NULL && only->varattno != var->varattno))
+		if (only != NULL && only->varattno != var->varattno)
 			return NULL;
 		only = var;
 	}

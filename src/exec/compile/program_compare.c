@@ -22,6 +22,7 @@
 #include "exec/compile/program_build_internal.h"
 #include "exec/compile/program_decimal.h"
 #include "exec/compile/program_halves.h"
+#include "page/base_type.h"
 #include "page/numeric.h"
 #include "program/program_steps.h"
 
@@ -193,7 +194,7 @@ constant_uuid(GpbProgramBuilder *builder, Expr *expression)
 {
 	GpbTyped	value = {GPB_REFUSED};
 
-	if (getBaseType(exprType((Node *) expression)) != UUIDOID || !gpb_is_constant(expression) ||
+	if (gpb_base_type(exprType((Node *) expression)) != UUIDOID || !gpb_is_constant(expression) ||
 		(builder->guard != GPB_NO_SLOT && !gpb_is_harmless(builder, expression)))
 	{
 		(void) gpb_refuse(builder, "a uuid that is neither a column nor a constant");

@@ -24,6 +24,7 @@
 #include "exec/compile/program_field.h"
 #include "exec/compile/program_halves.h"
 #include "exec/functions/date_units.h"
+#include "page/base_type.h"
 #include "page/numeric.h"
 #include "program/program_steps.h"
 
@@ -506,7 +507,7 @@ field(GpbProgramBuilder *builder, const GpbFunction *function, int slot, List *a
 	if (!IsA(name, Const) || name->constisnull)
 		return gpb_no_value(builder, "a field of extract() that is not constant");
 	slot = gpb_field_slot(builder, gpb_date_field(DatumGetTextPP(name->constvalue)),
-						  getBaseType(exprType(lsecond(args))), slot, &scale);
+						  gpb_base_type(exprType(lsecond(args))), slot, &scale);
 	if (function->op == 0 || slot == GPB_REFUSED)
 		return decimal(slot, scale);
 	if (gpb_date_field(DatumGetTextPP(name->constvalue)) == DTK_EPOCH)

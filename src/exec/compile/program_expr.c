@@ -279,8 +279,7 @@ gpb_expression_value(GpbProgramBuilder *builder, Expr *expression)
 	if (gpb_is_numeric(type))
 	{
 		/* A domain's value, or one with another type modifier that it fits */
-		while (IsA(expression, RelabelType))
-			expression = ((RelabelType *) expression)->arg;
+		expression = gpb_without_labels(expression);
 		if (is_computed_numeric(expression))
 			return varying_value(builder, expression);
 		return gpb_no_value(builder, "a numeric that is neither computed from columns nor "

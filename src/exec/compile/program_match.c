@@ -75,28 +75,33 @@ builder_refusal(const GpbProgramBuilder *builder)
 
 /* May the program test this restriction ahead of whatever else is done with the row? */
 static const char *
-check_filter(RelOptInfo *rel, RestrictInfo *rinfo)
+check_filter(PlannerInfo *root, RelOptInfo *rel, RestrictInfo *rinfo)
 {
 	if (rinfo->pseudoconstant)
 		return "a condition has no column";
 	if (!restriction_is_securely_promotable(rinfo, rel))
 		return "a condition must not see rows before a security policy does";
-	if (contain_volatile_functions((Node *) rinfo->clause))
+	/* asked of the RestrictInfo, core remembers the answer there */
+	if (contain_volatile_functions((Node *) rinfo))
 		return "a condition has a volatile function";
-	if (contain_subplans((Node *) rinfo->clause))
+	if (gpb_has_subplan(root, (Node *) rinfo->clause))
 		return "a condition has a subquery";
 	return NULL;
 }
 
-const char *
-gpb_match_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
-				  List *restrictions, List **filters)
+/*
+ * Add the restrictions, RestrictInfos, to the program's filters in the order in which core would
+ * test them.  *filters has them in this order, as bare clauses.
+ */
+static const char *
+match_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder,
+			  List *restrictions, List **filters)
 {
 	ListCell   *lc;
 
 	foreach(lc, restrictions)
 	{
-		const char *refusal = check_filter(rel, lfirst_node(RestrictInfo, lc));
+		const char *refusal = check_filter(root, rel, lfirst_node(RestrictInfo, lc));
 
 		if (refusal != NULL)
 			return refusal;
@@ -122,7 +127,7 @@ gpb_split_filters(PlannerInfo *root, RelOptInfo *rel, GpbProgramBuilder *builder
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (check_filter(rel, rinfo) == NULL)
+		if (check_filter(root, rel, rinfo) == NULL)
 			candidates = lappend(candidates, rinfo);
 	}
 	foreach(lc, gpb_order_clauses(root, candidates))
@@ -155,8 +160,12 @@ gpb_match_groups(GpbProgramBuilder *builder, List *groups, bool merges_floats,
 	return NULL;
 }
 
-const char *
-gpb_match_items(GpbProgramBuilder *builder, List *aggrefs, GpbAggregateItem **items)
+/*
+ * Add the Aggrefs to the program.  *items has an item for each, palloc'd; gpb_builder_end() may
+ * change them.
+ */
+static const char *
+match_items(GpbProgramBuilder *builder, List *aggrefs, GpbAggregateItem **items)
 {
 	ListCell   *lc;
 
@@ -165,7 +174,8 @@ gpb_match_items(GpbProgramBuilder *builder, List *aggrefs, GpbAggregateItem **it
 	{
 		Aggref	   *aggref = lfirst_node(Aggref, lc);
 
-		if (contain_volatile_functions((Node *) aggref) || contain_subplans((Node *) aggref))
+		if (contain_volatile_functions((Node *) aggref) ||
+			gpb_has_subplan(builder->root, (Node *) aggref))
 			return "an aggregate has a volatile function or a subquery";
 		if (!gpb_build_aggref(builder, aggref, &(*items)[foreach_current_index(lc)]))
 			return builder_refusal(builder);
@@ -206,8 +216,9 @@ reads_codes(const GpbProgramBuilder *builder, const GpbProgram *program)
 	return false;
 }
 
-bool
-gpb_program_is_uncertain(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
+/* May the program have no answer for another reason than values that are elsewhere? */
+static bool
+is_uncertain(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 {
 	return plan->program.ngroups > 0 || gpb_builder_can_fault(builder) ||
 		gpb_may_fail((Node *) plan->constants) || tables_may_be_long(plan);
@@ -216,7 +227,7 @@ gpb_program_is_uncertain(const GpbProgramBuilder *builder, const GpbProgramPlan 
 bool
 gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan)
 {
-	return gpb_program_is_uncertain(builder, plan) || reads_codes(builder, &plan->program);
+	return is_uncertain(builder, plan) || reads_codes(builder, &plan->program);
 }
 
 /* ---- a query's parts ---- */
@@ -240,13 +251,12 @@ gpb_match_entries(PlannerInfo *root, IndexOptInfo *index, const GpbEntriesQuery 
 	if (refusal != NULL)
 		return refusal;
 	match->builder = gpb_builder_begin(root, index);
-	refusal = gpb_match_filters(root, index->rel, match->builder, query->filters,
-								&match->filters);
+	refusal = match_filters(root, index->rel, match->builder, query->filters, &match->filters);
 	if (refusal == NULL)
 		refusal = gpb_match_groups(match->builder, query->groups, query->merges_floats,
 								   &match->group_types);
 	if (refusal == NULL)
-		refusal = gpb_match_items(match->builder, query->aggrefs, &match->items);
+		refusal = match_items(match->builder, query->aggrefs, &match->items);
 	return refusal;
 }
 
@@ -257,8 +267,8 @@ gpb_match_entries_end(GpbEntriesMatch *match)
 
 	if (builder == NULL)
 		return;
-	match->program = *gpb_builder_end(match->builder);
-	match->has_program = !gpb_program_is_plain(&match->program.program);
-	match->is_uncertain = gpb_program_is_uncertain(builder, &match->program);
-	match->may_give_up = match->is_uncertain || reads_codes(builder, &match->program.program);
+	match->program = gpb_builder_end(match->builder);
+	match->has_program = !gpb_program_is_plain(&match->program->program);
+	match->is_uncertain = is_uncertain(builder, match->program);
+	match->may_give_up = match->is_uncertain || reads_codes(builder, &match->program->program);
 }

@@ -21,14 +21,6 @@
 extern const char *gpb_match_columns(PlannerInfo *root, IndexOptInfo *index, List *expressions);
 
 /*
- * Add the restrictions, RestrictInfos, to the program's filters in the order in which core would
- * test them.  *filters has them in this order, as bare clauses.
- */
-extern const char *gpb_match_filters(PlannerInfo *root, RelOptInfo *rel,
-									 GpbProgramBuilder *builder, List *restrictions,
-									 List **filters);
-
-/*
  * Add to the program's filters what it can test of the restrictions, RestrictInfos.  *filters has
  * these as bare clauses, in the order in which core would test them; *others has the RestrictInfos
  * of all others.  For a program that lists: where one of its filters faults the caller tests all
@@ -45,24 +37,11 @@ extern const char *gpb_match_groups(GpbProgramBuilder *builder, List *groups, bo
 									GpbWordType **types);
 
 /*
- * Add the Aggrefs to the program.  *items has an item for each, palloc'd; gpb_builder_end() may
- * change them.
- */
-extern const char *gpb_match_items(GpbProgramBuilder *builder, List *aggrefs,
-								   GpbAggregateItem **items);
-
-/*
  * May the program have no answer, so that the ordinary plan must be at hand?  Its groups may take
  * too much memory, a step may fault, evaluating a constant may fail, and a value in a list of
  * constants may turn out to be NULL.
  */
 extern bool gpb_program_may_give_up(const GpbProgramBuilder *builder, const GpbProgramPlan *plan);
-/*
- * May the program have no answer for another reason than values that are elsewhere, which are known
- * before anything is read?
- */
-extern bool gpb_program_is_uncertain(const GpbProgramBuilder *builder,
-									 const GpbProgramPlan *plan);
 
 /* ---- a query's parts ---- */
 
@@ -85,8 +64,9 @@ typedef struct GpbEntriesMatch
 	GpbAggregateItem *items;
 	/* from gpb_match_entries_end() on */
 	bool		has_program;	/* else the program is plain: there are items alone */
-	GpbProgramPlan program;
-	bool		is_uncertain;	/* gpb_program_is_uncertain() */
+	GpbProgramPlan *program;	/* NULL without a builder */
+	bool		is_uncertain;	/* the program may give up for another reason than values that are
+								 * elsewhere, which are known before anything is read */
 	bool		may_give_up;	/* gpb_program_may_give_up() */
 } GpbEntriesMatch;
 

@@ -7,6 +7,7 @@
  */
 #include "compat.h"
 
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
@@ -14,6 +15,23 @@
 #include "exec/shell/expressions.h"
 
 /* ---- one value for all entries ---- */
+
+static bool varies_walker(Node *node, void *in_case);
+
+/*
+ * Does one of these arguments vary?  The last comes first: in "a + b + c + d" the others are the
+ * first argument, and this is asked of each sum in it.
+ */
+static bool
+arguments_vary(List *args, void *in_case)
+{
+	for (int i = list_length(args) - 1; i >= 0; i--)
+	{
+		if (varies_walker(list_nth(args, i), in_case))
+			return true;
+	}
+	return false;
+}
 
 /*
  * Is there anything that has another value for each row?  in_case says whether a CASE with an
@@ -38,6 +56,9 @@ varies_walker(Node *node, void *in_case)
 		case T_SetToDefault:
 		case T_CurrentOfExpr:
 			return true;
+		case T_OpExpr:
+			check_stack_depth();
+			return arguments_vary(((OpExpr *) node)->args, in_case);
 		case T_CaseTestExpr:
 			return in_case == NULL;
 		case T_CaseExpr:

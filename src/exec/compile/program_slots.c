@@ -411,7 +411,8 @@ gpb_program_assign(const GpbProgramBuilder *builder, GpbProgram *out)
 	GpbLastUse	last;
 	int			i;
 
-	*out = *program;
+	/* what is behind the steps is not known before the program is bound */
+	memcpy(out, program, offsetof(GpbProgram, null_constants));
 	out->nsteps = 0;
 	find_last_uses(builder, &last);
 	for (i = 0; i < program->nsteps; i++)

@@ -24,16 +24,9 @@
 int
 gpb_var_slot(const GpbProgramBuilder *builder, Expr *expression)
 {
-	Var		   *var;
+	Var		   *var = gpb_argument_var(expression, builder->index->rel->relid);
 
-	/* A domain's value, or one with another type modifier that it fits */
-	while (IsA(expression, RelabelType))
-		expression = ((RelabelType *) expression)->arg;
-	var = (Var *) expression;
-	if (!IsA(var, Var) || var->varno != builder->index->rel->relid || var->varlevelsup != 0 ||
-		var->varattno <= 0)
-		return -1;
-	return gpb_index_column(builder->index, var->varattno);
+	return var == NULL ? -1 : gpb_index_column(builder->index, var->varattno);
 }
 
 bool

@@ -14,6 +14,7 @@
 
 #include "exec/compile/program_build.h"
 #include "exec/compile/program_words.h"
+#include "page/base_type.h"
 #include "page/page.h"
 
 void
@@ -48,18 +49,14 @@ gpb_get_word_type(GpbPrivateReader *reader)
 Oid
 gpb_word_type(Oid type)
 {
-	if (gpb_core_type_coding(type) != GPB_CODING_NONE)
-		return type;
-	type = getBaseType(type);
+	type = gpb_base_type(type);
 	return gpb_type_coding(type) != GPB_CODING_NONE ? type : InvalidOid;
 }
 
-/* None of the types that initdb makes is a domain of numeric. */
 bool
 gpb_is_numeric(Oid type)
 {
-	return type == NUMERICOID ||
-		(type >= FirstNormalObjectId && getBaseType(type) == NUMERICOID);
+	return gpb_base_type(type) == NUMERICOID;
 }
 
 /* The coding of a base type that gpb_word_type() has let pass: of others than core's, an enum */

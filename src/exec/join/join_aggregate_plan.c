@@ -168,7 +168,8 @@ gpb_join_aggregate_add_paths(PlannerInfo *root, RelOptInfo *input_rel,
 
 	if (!gpb_enable_joinaggregate || !gpb_enable_batchjoin || !gpb_enable_aggregate ||
 		input_rel->reloptkind != RELOPT_JOINREL || IS_DUMMY_REL(input_rel) ||
-		!gpb_query_is_plain(root) || root->hasPseudoConstantQuals ||
+		!gpb_query_is_one_row(root) || root->parse->havingQual != NULL ||
+		root->hasPseudoConstantQuals ||
 		!gpb_collect_aggrefs(grouped_rel->reltarget->exprs, &aggrefs) || aggrefs == NIL)
 		return;
 	tables = GPB_TABLES(root, input_rel->relids);

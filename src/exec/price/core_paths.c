@@ -60,6 +60,9 @@ gpb_hashing_is_cheaper(PlannerInfo *root, RelOptInfo *grouped_rel, Cost price, i
 		best->aggsplit != AGGSPLIT_SIMPLE || groups > best->numGroups)
 		return false;
 	rows = best->subpath;
+	/* what it reads costs more already */
+	if (price <= rows->total_cost)
+		return false;
 	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &aggregates);
 	cost_agg(&hashed, root, AGG_HASHED, &aggregates, columns, groups, NIL, rows->startup_cost,
 			 rows->total_cost, rows->rows, rows->pathtarget->width);

@@ -30,7 +30,7 @@ typedef struct GpbOuterPrice
 
 /*
  * The first part of gpb_outer_price(), and nearly all of it: the total cost, and a startup cost
- * that lacks what it takes to find the entries of the first batch. Without an index in what is
+ * that lacks what it takes to find the entries of the first batch.  Without an index in what is
  * asked it is the least for any index: nothing is found.
  */
 extern GpbOuterPrice gpb_outer_total_price(GpbOuterInput *input);

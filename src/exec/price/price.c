@@ -493,7 +493,7 @@ searches_price(const GpbPriceInput *input)
 Cost
 gpb_program_price(const GpbPriceInput *input)
 {
-	return is_for_device(input) ? 0.0 : input->program;
+	return input->program == 0.0 || is_for_device(input) ? 0.0 : input->program;
 }
 
 Cost
@@ -564,7 +564,6 @@ gpb_least_price(PlannerInfo *root, IndexOptInfo *index, const Bitmapset *restric
 	bool		first = gpb_key_column_is_among(index, 0, restricted);
 	bool		later = later_column_is_restricted(index, restricted);
 	GpbPriceInput input = {.root = root, .index = index, .least = true};
-	GpbPriceInput skip = input;
 	Cost		cost;
 
 	input.entries = clamp_row_est(rows);
@@ -574,6 +573,7 @@ gpb_least_price(PlannerInfo *root, IndexOptInfo *index, const Bitmapset *restric
 	if (input.no_device && (has_arrays || gpb_mirror_spares_cpu()))
 		return 0.0;
 	cost = gpb_price(&input);
-	skip.searches = skip.ranges = later ? least_searches(root, index, first) : 0.0;
-	return skip.searches > 0 ? Min(cost, gpb_price(&skip)) : cost;
+	input.searches = input.ranges = later ? least_searches(root, index, first) : 0.0;
+	input.entries = 0.0;
+	return input.searches > 0 ? Min(cost, gpb_price(&input)) : cost;
 }

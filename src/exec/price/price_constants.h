@@ -42,11 +42,11 @@
 /* ---- heap visits (price.c), in units of cpu_tuple_cost ---- */
 
 /*
- * To see a row, and, times log2 of a batch, to sort a visit. Measured with rows of 80 bytes, 10,000
- * and 1 M of them, in heap order and at random, where core's sequential scan with two aggregates
- * took 0.06 us a row, which is priced at 0.025: sorting took up to 0.1 us, if visits did not come
- * in the order of the heap. From a device they come in no order, but not again for pages that were
- * visited once; so the price is that of the CPU's, and plans do not depend on the device.
+ * To see a row, and, times log2 of a batch, to sort a visit.  Measured with rows of 80 bytes,
+ * 10,000 and 1 M of them, in heap order and at random, where core's sequential scan with two
+ * aggregates took 0.06 us a row, which is priced at 0.025: sorting took up to 0.1 us, if visits did
+ * not come in the order of the heap.  From a device they come in no order, but not again for pages
+ * that were visited once; so the price is that of the CPU's, and plans do not depend on the device.
  *
  * Of a page that is visited as a whole, a row takes some 16 ns, where a row of the sequential scan
  * takes 24: 10 M rows that were never vacuumed, in heap order, took 160 ms.
@@ -61,7 +61,7 @@
 #define GPB_PAGE_AGAIN_COST		18.0
 
 /*
- * Pages of a table that the CPU's caches hold: an estimate. Core's price for an index scan of a
+ * Pages of a table that the CPU's caches hold: an estimate.  Core's price for an index scan of a
  * larger one leaves out what it takes to wait for memory, row by row, where the heap does not
  * follow the key: more than all that a visit of ours takes beyond the price of a row.
  */
@@ -77,9 +77,9 @@
 
 /*
  * A nested loop pays for each outer row a descent and, up to what the cache holds, a leaf and a
- * heap page read at random. A batch pays once to be set up, little for a row, and for each distinct
- * page once; on a device it reads no pages of the index at all. Where the two meet is decided here:
- * test/bench/join_sweep compares the choice with what is fastest.
+ * heap page read at random.  A batch pays once to be set up, little for a row, and for each
+ * distinct page once; on a device it reads no pages of the index at all.  Where the two meet is
+ * decided here: test/bench/join_sweep compares the choice with what is fastest.
  */
 #define GPB_OUTER_START_COST	2000	/* to begin: contexts, index, arrays */
 #define GPB_OUTER_RUN_COST		1000	/* to set a batch up */
@@ -101,8 +101,8 @@
 
 /*
  * To begin a batch of the elements of arrays, whose length the planner does not know, and does
- * know. With 2 M rows four keys of a counting query took 11 us where the index-only scan took 7,
- * nine 18 and 10, and a hundred 60 and 62. Per key the price of a batch is some 0.6 below core's,
+ * know.  With 2 M rows four keys of a counting query took 11 us where the index-only scan took 7,
+ * nine 18 and 10, and a hundred 60 and 62.  Per key the price of a batch is some 0.6 below core's,
  * which pays for pages read at random. test/bench/any_array has many keys.
  */
 #define GPB_ARRAY_START_COST	300
@@ -127,8 +127,8 @@
 /*
  * A step, besides that for a step which looks a value up in a table, and a term, for one entry on
  * the CPU. Where core took 40 ns for an operator (sums of 3 M rows), a step took from 0.6 to 1.5
- * ns, a term of integers 6.5 ns and one of float8 24 ns. To look a value up in a table of 192 words
- * took some 20 ns, of a zone or of an array. test/bench/programs has such queries.
+ * ns, a term of integers 6.5 ns and one of float8 24 ns.  To look a value up in a table of 192
+ * words took some 20 ns, of a zone or of an array.  test/bench/programs has such queries.
  */
 #define GPB_STEP_COST			0.03
 #define GPB_TABLE_COST			0.4
@@ -150,7 +150,7 @@
 /*
  * To find the group of an entry on the CPU. Measured with 2 M entries (release build, CPU time): a
  * sum took 5.7 ns an entry without groups, 15 ns with 9 or 1,000 groups, and 33 ns with 100,000,
- * which the CPU's caches do not hold. Core's hash aggregates took 110 ns with 9 groups. With 10 M
+ * which the CPU's caches do not hold.  Core's hash aggregates took 110 ns with 9 groups.  With 10 M
  * groups, which no cache holds, it is 260 ns; the price of that is the least with which core's scan
  * in the key's order, which takes 400 ns in all for groups by the key, is chosen where it is
  * faster. test/bench/programs has groups.
@@ -260,7 +260,7 @@
 #define GPB_RANK_SKIPPED_ROWS	100.0
 
 /*
- * To begin, in units of gpubtree.setup_cost, beside the parts. On the CPU the row behind 1,000
+ * To begin, in units of gpubtree.setup_cost, beside the parts.  On the CPU the row behind 1,000
  * others took 45 to 55 us, where core's scan of the index took 55 to 80, and behind 300 others 38
  * to 53, where core took 21 to 30.
  */

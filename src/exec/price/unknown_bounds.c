@@ -98,7 +98,8 @@ gpb_has_outer_value(PlannerInfo *root, Node *expression)
 {
 	GpbParamSearch search = {GPB_OUTER_PARAM, root};
 
-	return param_walker(expression, &search);
+	/* most statements have no parameter of the executor at all */
+	return root->glob->paramExecTypes != NIL && param_walker(expression, &search);
 }
 
 bool

@@ -32,6 +32,7 @@
 #include "exec/answer/ordinary.h"
 #include "exec/compile/program_words.h"
 #include "exec/range/range_aggregate.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/join_sides.h"
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_columns.h"
@@ -122,7 +123,7 @@ collect_group_aggrefs(PlannerInfo *root, GpbRangeCandidate *candidate)
 		Node	   *node = lfirst(lc);
 
 		if (IsA(node, Aggref))
-			candidate->aggrefs = list_append_unique(candidate->aggrefs, node);
+			candidate->aggrefs = gpb_append_aggref(candidate->aggrefs, (Aggref *) node);
 		else if ((!IsA(node, Var) && !IsA(node, PlaceHolderVar)) ||
 				 !is_outer_expression(root, candidate, node))
 			return false;

@@ -22,6 +22,7 @@
 #include "utils/typcache.h"
 
 #include "exec/scan/scan_match.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
 #include "exec/where/condition_match.h"
@@ -36,14 +37,21 @@ static bool
 query_groups_rows(PlannerInfo *root)
 {
 	Query	   *parse = root->parse;
-	List	   *expressions = get_tlist_exprs(root->processed_tlist, true);
 
-	expressions = lappend(list_copy(expressions), parse->havingQual);
 	return !parse->hasWindowFuncs && !parse->hasTargetSRFs && parse->groupingSets == NIL &&
 		parse->setOperations == NULL && !root->hasPseudoConstantQuals &&
-		bms_membership(root->all_baserels) == BMS_SINGLETON &&
-		!contain_volatile_functions((Node *) expressions) &&
-		!contain_subplans((Node *) expressions);
+		bms_membership(root->all_baserels) == BMS_SINGLETON;
+}
+
+/* May the target list and HAVING be evaluated for fewer rows than the groups have? */
+static bool
+output_is_of_groups(PlannerInfo *root)
+{
+	List	   *expressions = get_tlist_exprs(root->processed_tlist, true);
+
+	expressions = lappend(list_copy(expressions), root->parse->havingQual);
+	return !contain_volatile_functions((Node *) expressions) &&
+		!gpb_has_subplan(root, (Node *) expressions);
 }
 
 /* Add the Vars of an expression.  Returns false if one is no plain column of the table. */
@@ -166,8 +174,8 @@ gpb_scan_wants_groups(PlannerInfo *root, RelOptInfo *rel, GpbScanGroups *groups)
 	if ((parse->distinctClause == NIL && parse->groupClause == NIL && !parse->hasAggs) ||
 		!query_groups_rows(root))
 		return false;
-	return parse->hasDistinctOn ? wants_first_of_each(root, groups) :
-		wants_any_of_each(root, groups);
+	return (parse->hasDistinctOn ? wants_first_of_each(root, groups) :
+			wants_any_of_each(root, groups)) && output_is_of_groups(root);
 }
 
 /* ---- the index ---- */

@@ -165,8 +165,9 @@ extern bool gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
 									   const GpbScanColumns *columns, Cost *least);
 
 /*
- * Is any path that lists the first rows alone, which core sorts if no other is cheaper, beaten in
- * the same way?
+ * Has the table a path already that is cheaper than any that lists the first entries alone, which
+ * core sorts if no other is cheaper?  Asked before anything is matched.  If not, *least is what
+ * such a path costs at least.
  */
 extern bool gpb_scan_first_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index,
 											 const GpbScanColumns *columns, Cost *least);

@@ -75,7 +75,7 @@ add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanW
 {
 	GpbScanMatch match;
 
-	if (gpb_scan_match_index(root, index, wish, &match))
+	if (gpb_rel_is_heap(root, rel) && gpb_scan_match_index(root, index, wish, &match))
 		add_match(root, rel, &match, least);
 }
 
@@ -85,6 +85,8 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
 {
 	GpbScanMatch match;
 
+	if (!gpb_rel_is_heap(root, rel))
+		return;
 	if (gpb_scan_match_ordered(root, index, ForwardScanDirection, &match))
 		add_match(root, rel, &match, 0.0);
 	if (gpb_scan_match_ordered(root, index, BackwardScanDirection, &match))
@@ -173,6 +175,8 @@ add_groups_paths(PlannerInfo *root, RelOptInfo *rel, const GpbScanGroups *groups
 {
 	ListCell   *lc;
 
+	if (!gpb_rel_is_heap(root, rel))
+		return;
 	foreach(lc, several_keys_indexes(rel))
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
@@ -218,15 +222,22 @@ has_own_index(const RelOptInfo *rel)
 	return false;
 }
 
-bool
-gpb_scan_may_be_planned(PlannerInfo *root, RelOptInfo *rel)
+/* gpb_scan_may_be_planned(), but for whether the table is of the heap access method */
+static bool
+may_be_planned(PlannerInfo *root, RelOptInfo *rel)
 {
 	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
 	if (!gpb_enable_scan || !has_own_index(rel) || OldSnapshotThresholdActive() ||
-		!gpb_query_allows_nodes(root) || !gpb_rel_is_table(root, rel))
+		!gpb_query_allows_nodes(root) || !gpb_rel_may_be_table(root, rel))
 		return false;
 	/* what keeps rows for a cursor to move back does not say where they are */
 	return (gpb_planning_cursor & CURSOR_OPT_SCROLL) == 0 || !gpb_scan_shows_current_row(root);
+}
+
+bool
+gpb_scan_may_be_planned(PlannerInfo *root, RelOptInfo *rel)
+{
+	return may_be_planned(root, rel) && gpb_rel_is_heap(root, rel);
 }
 
 void
@@ -245,7 +256,7 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	Cost		least;
 	ListCell   *lc;
 
-	if (!gpb_scan_may_be_planned(root, rel))
+	if (!may_be_planned(root, rel))
 		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
 	/* of a child, what follows is in the query said of its parent */

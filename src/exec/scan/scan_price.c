@@ -205,7 +205,6 @@ gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index, const GpbScan
 	RelOptInfo *rel = index->rel;
 	bool		fetches = !gpb_index_covers(index, columns->needed);
 	GpbScanParts parts = {.listed = rel->rows, .rows = rel->rows, .fetches = fetches, .all = true};
-	GpbPriceInput input = {.root = root, .index = index, .least = true};
 	Path		path = {.pathtarget = rel->reltarget};
 
 	/* a look-up of few rows is left here, before anything else is computed for the index */
@@ -215,6 +214,8 @@ gpb_scan_is_beaten_at_once(PlannerInfo *root, IndexOptInfo *index, const GpbScan
 		return true;
 	if (fetches)
 	{
+		GpbPriceInput input = {.root = root, .index = index, .least = true};
+
 		path.total_cost += gpb_heap_price(&input, rel->rows, 1.0);
 		if (price_is_beaten(rel, columns->sorted, &path))
 			return true;

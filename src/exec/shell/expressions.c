@@ -60,6 +60,21 @@ gpb_may_fail(Node *expression)
 	return may_fail_walker(expression, NULL);
 }
 
+/* ---- aggregates ---- */
+
+List *
+gpb_append_aggref(List *aggrefs, Aggref *aggref)
+{
+	ListCell   *lc;
+
+	foreach(lc, aggrefs)
+	{
+		if (lfirst_node(Aggref, lc)->aggno == aggref->aggno && equal(lfirst(lc), aggref))
+			return aggrefs;
+	}
+	return lappend(aggrefs, aggref);
+}
+
 /* ---- columns ---- */
 
 /* What columns_walker() looks for, and what it has found */

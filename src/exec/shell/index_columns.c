@@ -10,13 +10,13 @@
 #include "access/genam.h"
 #include "access/stratnum.h"
 #include "nodes/makefuncs.h"
-#include "parser/parsetree.h"
-#include "utils/lsyscache.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "exec/shell/index_columns.h"
 #include "index/index.h"
+#include "page/page.h"
 
 /* The place of a table's column among those of the index, or -1 */
 static int
@@ -54,15 +54,36 @@ gpb_column_position(IndexOptInfo *index, int column)
 	return column > nincluded ? column - nincluded - 1 : column - 1 + index->nkeycolumns;
 }
 
-GpbCoding
-gpb_slot_coding(IndexOptInfo *index, int column)
+/* The coding of a column, by its place, as the index itself says it */
+static GpbCoding
+stored_coding(IndexOptInfo *index, int position)
 {
 	/* The planner holds a lock already. */
 	Relation	relation = index_open(index->indexoid, NoLock);
-	GpbCoding	coding = gpb_column_coding(gpb_layout(relation),
-										   gpb_column_position(index, column));
+	GpbCoding	coding = gpb_column_coding(gpb_layout(relation), position);
 
 	index_close(relation, NoLock);
+	return coding;
+}
+
+/*
+ * Of most types the coding is the same in every index, and only of the others the index is opened:
+ * of numerics, for one, it depends on what was built.
+ */
+GpbCoding
+gpb_slot_coding(IndexOptInfo *index, int column)
+{
+	int			position = gpb_column_position(index, column);
+	bool		is_key = position < index->nkeycolumns;
+	TargetEntry *entry = list_nth_node(TargetEntry, index->indextlist, position);
+	Oid			type = is_key ? index->opcintype[position] : exprType((Node *) entry->expr);
+	GpbCoding	coding = gpb_core_type_coding(type);
+
+	if (!is_key && gpb_type_has_dictionary(type))
+		coding = GPB_CODING_DICTIONARY;
+	if (coding == GPB_CODING_NONE)
+		return stored_coding(index, position);
+	Assert(coding == stored_coding(index, position));
 	return coding;
 }
 
@@ -95,17 +116,13 @@ gpb_index_has_columns(IndexOptInfo *index, List *columns)
 	return true;
 }
 
-/* The column is no expression. */
+/* The column is no expression, so core's description of the index has it as a Var. */
 Var *
 gpb_key_column_var(PlannerInfo *root, IndexOptInfo *index, int c)
 {
-	Oid			type;
-	int32		typmod;
-	Oid			collation;
+	Var		   *var = castNode(Var, list_nth_node(TargetEntry, index->indextlist, c)->expr);
 
-	get_atttypetypmodcoll(planner_rt_fetch(index->rel->relid, root)->relid,
-						  index->indexkeys[c], &type, &typmod, &collation);
-	return makeVar(index->rel->relid, index->indexkeys[c], type, typmod, collation, 0);
+	return makeVar(var->varno, var->varattno, var->vartype, var->vartypmod, var->varcollid, 0);
 }
 
 Var *

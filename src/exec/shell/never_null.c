@@ -12,6 +12,7 @@
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
+#include "exec/shell/expressions.h"
 #include "exec/shell/never_null.h"
 #include "page/page.h"
 
@@ -38,8 +39,7 @@ gpb_is_never_null(PlannerInfo *root, IndexOptInfo *index, Expr *expression)
 	RangeTblEntry *rte;
 	Var		   *var;
 
-	while (IsA(expression, RelabelType))
-		expression = ((RelabelType *) expression)->arg;
+	expression = gpb_without_labels(expression);
 	if (IsA(expression, Const))
 		return !((Const *) expression)->constisnull;
 	var = (Var *) expression;

@@ -15,6 +15,7 @@
 #include "access/sysattr.h"
 #include "optimizer/optimizer.h"
 
+#include "exec/shell/expressions.h"
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_columns.h"
 
@@ -29,10 +30,48 @@ place(AttrNumber column)
 	return column - FirstLowInvalidHeapAttributeNumber;
 }
 
+/*
+ * Add the columns of an operand, as pull_varattnos() does.  Most are a column or a constant, for
+ * which core's walk takes several times as long.
+ */
+static void
+add_operand(Bitmapset **columns, Node *operand, Index relid)
+{
+	const Var  *var = (const Var *) operand;
+
+	if (!IsA(operand, Var))
+	{
+		if (!IsA(operand, Const))
+			pull_varattnos(operand, relid, columns);
+	}
+	else if (var->varno == relid && var->varlevelsup == 0)
+		*columns = bms_add_member(*columns, place(var->varattno));
+}
+
+/* Add the columns of an expression, which may be NULL. */
+static void
+add_expression(Bitmapset **columns, Node *expression, Index relid)
+{
+	ListCell   *lc;
+
+	if (expression == NULL)
+		return;
+	if (IsA(expression, OpExpr))
+	{
+		foreach(lc, ((OpExpr *) expression)->args)
+			add_operand(columns, lfirst(lc), relid);
+	}
+	else
+		add_operand(columns, expression, relid);
+}
+
 Bitmapset *
 gpb_add_column_numbers(Bitmapset *columns, List *expressions, Index relid)
 {
-	pull_varattnos((Node *) expressions, relid, &columns);
+	ListCell   *lc;
+
+	foreach(lc, expressions)
+		add_expression(&columns, lfirst(lc), relid);
 	return columns;
 }
 
@@ -48,7 +87,7 @@ gpb_restricted_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index,
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		if (!rinfo->pseudoconstant && !gpb_is_always_true(root, index, rinfo))
-			pull_varattnos((Node *) rinfo->clause, rel->relid, &columns);
+			add_expression(&columns, (Node *) rinfo->clause, rel->relid);
 	}
 	return columns;
 }
@@ -79,7 +118,7 @@ gpb_grouping_columns(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, Li
 		Node	   *needed = gpb_counts_rows(root, index, aggref) ? (Node *) aggref->aggfilter :
 			(Node *) aggref;
 
-		pull_varattnos(needed, rel->relid, &columns);
+		add_expression(&columns, needed, rel->relid);
 	}
 	return columns;
 }
@@ -98,10 +137,8 @@ gpb_add_operand_columns(Bitmapset *columns, List *restrictions, Index relid)
 			continue;
 		foreach(argument, ((OpExpr *) clause)->args)
 		{
-			Var		   *var = lfirst(argument);
+			Var		   *var = (Var *) gpb_without_labels(lfirst(argument));
 
-			while (IsA(var, RelabelType))
-				var = (Var *) ((RelabelType *) var)->arg;
 			if (IsA(var, Var) && var->varno == relid && var->varlevelsup == 0)
 				columns = bms_add_member(columns, place(var->varattno));
 		}
@@ -164,8 +201,8 @@ gpb_collect_range_columns(PlannerInfo *root, RelOptInfo *rel, List *joining, Lis
 															 rel->baserestrictinfo),
 									  gpb_grouping_columns(root, rel, NULL, NIL, aggrefs));
 	foreach(lc, joining)
-		pull_varattnos((Node *) lfirst_node(RestrictInfo, lc)->clause, rel->relid,
-					   &columns->needed);
+		add_expression(&columns->needed, (Node *) lfirst_node(RestrictInfo, lc)->clause,
+					   rel->relid);
 }
 
 bool

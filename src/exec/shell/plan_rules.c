@@ -62,31 +62,39 @@ rows_are_the_heaps(const RelOptInfo *rel)
 }
 
 bool
-gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
+gpb_rel_is_heap(PlannerInfo *root, RelOptInfo *rel)
 {
-	return rel->reloptkind == RELOPT_BASEREL && gpb_rel_is_table(root, rel);
+	/* The planner holds a lock already. */
+	Relation	heap = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
+	bool		is_heap = heap->rd_tableam == GetHeapamTableAmRoutine();
+
+	table_close(heap, NoLock);
+	return is_heap;
 }
 
 bool
-gpb_rel_is_table(PlannerInfo *root, RelOptInfo *rel)
+gpb_rel_may_be_table(PlannerInfo *root, RelOptInfo *rel)
 {
 	RangeTblEntry *rte;
-	Relation	heap;
-	bool		plain;
 
 	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION || rel->indexlist == NIL ||
 		IS_DUMMY_REL(rel) || !bms_is_empty(rel->lateral_relids) || !rows_are_the_heaps(rel))
 		return false;
 	rte = planner_rt_fetch(rel->relid, root);
-	if (rte->inh || rte->tablesample != NULL ||
-		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW))
-		return false;
+	return !rte->inh && rte->tablesample == NULL &&
+		(rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW);
+}
 
-	/* The planner holds a lock already. */
-	heap = table_open(rte->relid, NoLock);
-	plain = heap->rd_tableam == GetHeapamTableAmRoutine();
-	table_close(heap, NoLock);
-	return plain;
+bool
+gpb_rel_is_table(PlannerInfo *root, RelOptInfo *rel)
+{
+	return gpb_rel_may_be_table(root, rel) && gpb_rel_is_heap(root, rel);
+}
+
+bool
+gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
+{
+	return rel->reloptkind == RELOPT_BASEREL && gpb_rel_is_table(root, rel);
 }
 
 Node *

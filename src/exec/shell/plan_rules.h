@@ -33,6 +33,14 @@ extern bool gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel);
  */
 extern bool gpb_rel_is_table(PlannerInfo *root, RelOptInfo *rel);
 
+/*
+ * The two halves of gpb_rel_is_table(): what the relation's description says, and whether a table
+ * is of the heap access method, which takes as long as all the rest.  Where most queries end
+ * between the two, as look-ups do in scan/, they are asked apart.
+ */
+extern bool gpb_rel_may_be_table(PlannerInfo *root, RelOptInfo *rel);
+extern bool gpb_rel_is_heap(PlannerInfo *root, RelOptInfo *rel);
+
 /* The query's expression, with the columns of the table's parent, if it has one, as its own */
 extern Node *gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression);
 

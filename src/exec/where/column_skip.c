@@ -84,16 +84,15 @@ estimate_prefix(PlannerInfo *root, IndexOptInfo *index, const GpbColumnQuals *co
 	skip->entries = gpb_range_entries(root, index, quals, 1.0, index->rel->rows);
 }
 
-/* Is there a condition that makes no ranges yet on a column behind the first one? */
-static bool
-has_later_condition(const IndexOptInfo *index, const GpbColumnQuals *columns)
+/* The last key column, behind the first, with a condition that makes no ranges yet; 0: none has. */
+static int
+last_condition(const IndexOptInfo *index, const GpbColumnQuals *columns)
 {
-	for (int c = 1; c < index->nkeycolumns; c++)
-	{
-		if (columns[c].conditions != NIL)
-			return true;
-	}
-	return false;
+	int			c = index->nkeycolumns - 1;
+
+	while (c > 0 && columns[c].conditions == NIL)
+		c--;
+	return c;
 }
 
 void
@@ -111,6 +110,7 @@ gpb_match_skip(PlannerInfo *root, IndexOptInfo *index, List *computed, const Gpb
 	GpbColumnQuals columns[INDEX_MAX_KEYS] = {0};
 	double		groups = 1.0;
 	Cost		least = 0.0;
+	int			last;
 
 	memset(skip, 0, sizeof(*skip));
 	if (index->nkeycolumns < 2 || split->arms != NIL || split->others == NIL ||
@@ -121,9 +121,8 @@ gpb_match_skip(PlannerInfo *root, IndexOptInfo *index, List *computed, const Gpb
 		add_quals(root, index, c, computed, split->ranges, true, &columns[c]);
 		add_quals(root, index, c, computed, split->others, false, &columns[c]);
 	}
-	if (!has_later_condition(index, columns))
-		return;
-	for (int c = 0; c < index->nkeycolumns; c++)
+	last = last_condition(index, columns);
+	for (int c = 0; c <= last; c++)
 	{
 		double		values = columns[c].points;
 
@@ -143,6 +142,8 @@ gpb_match_skip(PlannerInfo *root, IndexOptInfo *index, List *computed, const Gpb
 				least = cost;
 			}
 		}
+		if (c == last)
+			return;
 		if (values == 0)
 			values = gpb_count_values(root, index, c, columns[c].quals);
 		if (values == 0)

@@ -219,12 +219,15 @@ gpb_range_values_are_columns(const GpbRangeValues *values)
 	return values->columns;
 }
 
-/* Find the row's range of keys: each column but the last with a condition equals one value. */
-static bool
-keys_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
-			GpbKeyRange *closed)
+/*
+ * Find the row's range of keys, at "range": each column but the last with a condition equals one
+ * value.  Returns false if no key satisfies the conditions.
+ */
+static pg_noinline bool
+keys_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot, void *range)
 {
 	GpbRange	bounds[GPB_MAX_KEYS];
+	GpbKeyRange closed = {0, 0};
 	int			last = values->nkeys - 1;
 	int			i;
 
@@ -240,7 +243,9 @@ keys_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
 		gpb_comparison_narrow(&values->keys[condition->column].layout, &condition->comparison,
 							  condition->strategy, datum, &bounds[condition->column]);
 	}
-	closed->lo = closed->hi = 0;
+	/* as the loop would, but that takes longer */
+	if (values->keys[0].is_key && !values->points)
+		return gpb_closed_range(&values->keys[0].layout, &bounds[0], (GpbKeyRange *) range);
 	for (i = 0; i < values->nkeys; i++)
 	{
 		int			shift = values->keys[i].column.shift;
@@ -249,10 +254,14 @@ keys_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
 		if (!gpb_lone_fields(&values->keys[i], &bounds[i], &fields))
 			return false;
 		Assert(i == last || fields.lo == fields.hi);
-		closed->lo |= fields.lo << shift;
-		closed->hi |= fields.hi << shift;
+		closed.lo |= fields.lo << shift;
+		closed.hi |= fields.hi << shift;
 	}
-	closed->hi |= gpb_field_ones(values->keys[last].column.shift);
+	closed.hi |= gpb_field_ones(values->keys[last].column.shift);
+	if (values->points)
+		*(GpbKey *) range = closed.lo;
+	else
+		*(GpbKeyRange *) range = closed;
 	return true;
 }
 
@@ -261,23 +270,13 @@ bool
 gpb_range_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *slot,
 				 void *range)
 {
-	GpbKeyRange closed;
+	const GpbCondition *condition = &values->conditions[0];
+	Datum		datum;
 
-	if (values->key_is_value)
-	{
-		const GpbCondition *condition = &values->conditions[0];
-		Datum		datum;
-
-		return gpb_condition_value(condition, econtext, slot, &datum) &&
-			gpb_comparison_key(&values->layout, &condition->comparison, datum, range);
-	}
-	if (!keys_of_row(values, econtext, slot, &closed))
-		return false;
-	if (values->points)
-		*(GpbKey *) range = closed.lo;
-	else
-		*(GpbKeyRange *) range = closed;
-	return true;
+	if (!values->key_is_value)
+		return keys_of_row(values, econtext, slot, range);
+	return gpb_condition_value(condition, econtext, slot, &datum) &&
+		gpb_comparison_key(&values->layout, &condition->comparison, datum, range);
 }
 
 /* ---- EXPLAIN ---- */

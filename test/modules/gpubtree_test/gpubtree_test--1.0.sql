@@ -133,3 +133,22 @@ CREATE FUNCTION gpubtree_test_request_timing(
 RETURNS record
 AS 'MODULE_PATHNAME', 'gpb_test_request_timing'
 LANGUAGE C STRICT;
+
+-- Wait until the service has a device.
+CREATE PROCEDURE gpubtree_test_wait_for_device() LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1 .. 12000 LOOP
+		EXIT WHEN (SELECT status FROM gpubtree_device) = 'ready';
+		PERFORM pg_sleep(0.05);
+	END LOOP;
+END $$;
+
+-- For this session all ordinary scans are dear, so that nodes are taken wherever they can be.
+CREATE PROCEDURE gpubtree_test_use_nodes() LANGUAGE sql AS $$
+	SET gpubtree.setup_cost = 0;
+	SET gpubtree.batch_setup_cost = 0;
+	SET enable_seqscan = off;
+	SET enable_indexscan = off;
+	SET enable_indexonlyscan = off;
+	SET enable_bitmapscan = off;
+$$;

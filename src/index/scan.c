@@ -266,7 +266,7 @@ scan_set_place(GpbScan *so, GpbPlace *place, Buffer buffer, int range, bool forw
 	place->range = forward ? *last : *first;
 }
 
-/* Copy the entries of ranges [first, last] from a locked leaf; "range" is narrowed to skip there. */
+/* Copy what ranges [first, last] have on a locked leaf; "range" is narrowed there to skip. */
 static void
 scan_copy_leaf(IndexScanDesc scan, Page page, bool forward, int range, int first, int last)
 {
@@ -850,7 +850,7 @@ gpb_scan_use_range(IndexScanDesc scan, GpbRange range)
 	GpbScan    *so = (GpbScan *) scan->opaque;
 	MemoryContext old = MemoryContextSwitchTo(so->context);
 
-	Assert(scan->numberOfKeys == 0 && so->columns != NULL);
+	Assert(scan->numberOfKeys == 0);
 	scan_prepare(scan);
 	so->set.ranges[0] = range;
 	so->set.count = gpb_bound_less(range.lo, range.hi) ? 1 : 0;

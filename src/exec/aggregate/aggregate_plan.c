@@ -248,7 +248,7 @@ gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal)
 		if (best != NULL && candidates[i].least > best->estimated_cost)
 			break;
 		own = make_aggregate_path(&query, index, &refusal);
-		/* what is left out for its least price would not have been chosen; of arrays little is known */
+		/* what its least price leaves out would not have been chosen; of arrays little is known */
 		Assert(own == NULL || query.has_arrays || own->estimated_cost >= candidates[i].least);
 		if (own == NULL)
 			add_refusal(&refusals, index, refusal);

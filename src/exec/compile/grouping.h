@@ -17,7 +17,7 @@
 typedef struct GpbGrouping
 {
 	PlannerInfo *root;
-	RelOptInfo *rel;			/* of a parent of which planning has left one child, that child */
+	RelOptInfo *rel;			/* the only child that planning has left of a parent */
 	RelOptInfo *grouped_rel;	/* which has the paths */
 	PathTarget *target;			/* of these */
 	List	   *clauses;		/* SortGroupClauses: of DISTINCT too */

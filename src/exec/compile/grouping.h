@@ -25,8 +25,8 @@ typedef struct GpbGrouping
 	List	   *aggrefs;		/* each once */
 	List	   *groupings;		/* calls of GROUPING(), each once */
 	List	   *having;
-	List	   *said;			/* groups and aggrefs as the query says them: of the parent's columns, */
-	List	   *meant;			/* where those above are of the child's; lists of the same length */
+	List	   *said;			/* of a child: groups and aggrefs as the query says them, of the */
+	List	   *meant;			/* parent's columns, and as they are above, of its own */
 	Bitmapset  *columns;		/* that an index without a predicate must have, but for those of */
 	Bitmapset  *restricted;		/* the table's restrictions; sets of plan_columns.h */
 } GpbGrouping;

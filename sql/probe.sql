@@ -2,7 +2,8 @@
 -- gpubtree_probe: a batch of keys gives what a join with them does
 --
 
-#include "optimizer/appendinfo.h"
+-- Compare with a join that uses no gpubtree index, and so sets no dead hints there, on the CPU and on the device (if there is
+-- none, the CPU stands in); say how much was found.
 CREATE FUNCTION compare(idx regclass, tab regclass, key_type text, keys text) RETURNS text
 LANGUAGE plpgsql SET enable_nestloop = off SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE

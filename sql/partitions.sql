@@ -85,6 +85,10 @@ SELECT compare('SELECT count(*), sum(v) FROM %s WHERE ts BETWEEN 2100 AND 2800')
 SELECT compare('SELECT count(*), sum(v) FROM %s WHERE ts < 0 AND ts > 5');
 SELECT compare('SELECT tableoid IS NOT NULL, count(*) FROM %s WHERE ts BETWEEN 1100 AND 1800 GROUP BY 1');
 SELECT compare('SELECT count(p), count(*) FROM %s p WHERE ts BETWEEN 1100 AND 1800');
+SET gpubtree.enable_partitions = off;
+SELECT compare('SELECT count(*), sum(v) FROM %s WHERE ts BETWEEN 1100 AND 1800');
+SELECT compare('SELECT ts, v, x FROM %s WHERE ts BETWEEN 500 AND 5200 AND v %% 10 = 3 ORDER BY ts, v, x', 'base');
+RESET gpubtree.enable_partitions;
 -- inheritance
 SELECT compare('SELECT ts, v, x FROM %s WHERE ts BETWEEN 500 AND 5200 AND v %% 10 = 3 ORDER BY ts, v, x', 'base');
 SELECT compare('SELECT v, ts, x FROM %s WHERE ts > 20 ORDER BY v DESC NULLS LAST, ts, x LIMIT 9', 'base');

@@ -248,8 +248,6 @@ gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal)
 		if (best != NULL && candidates[i].least > best->estimated_cost)
 			break;
 		own = make_aggregate_path(&query, index, &refusal);
-		/* what its least price leaves out would not have been chosen; of arrays little is known */
-		Assert(own == NULL || query.has_arrays || own->estimated_cost >= candidates[i].least);
 		if (own == NULL)
 			add_refusal(&refusals, index, refusal);
 		else if (best == NULL || own->estimated_cost < best->estimated_cost ||

@@ -18,6 +18,7 @@
 
 #include "exec/shell/node_shell.h"
 #include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
 #include "index/index.h"
 
 /* ---- the query ---- */
@@ -77,7 +78,8 @@ gpb_rel_may_be_table(PlannerInfo *root, RelOptInfo *rel)
 {
 	RangeTblEntry *rte;
 
-	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION || rel->indexlist == NIL ||
+	if (!IS_SIMPLE_REL(rel) || (rel->reloptkind != RELOPT_BASEREL && !gpb_enable_partitions) ||
+		rel->rtekind != RTE_RELATION || rel->indexlist == NIL ||
 		IS_DUMMY_REL(rel) || !bms_is_empty(rel->lateral_relids) || !rows_are_the_heaps(rel))
 		return false;
 	rte = planner_rt_fetch(rel->relid, root);

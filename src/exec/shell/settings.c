@@ -17,6 +17,7 @@
 bool		gpb_enable_aggregate = true;
 double		gpb_setup_cost = 1.0;
 bool		gpb_enable_scan = true;
+bool		gpb_enable_partitions = true;
 bool		gpb_enable_batchjoin = true;
 bool		gpb_enable_joinaggregate = true;
 bool		gpb_enable_rangeaggregate = true;
@@ -51,6 +52,11 @@ gpb_planning_define_settings(void)
 							 "Enables the planner's use of lists of filtered entries of gpubtree "
 							 "indexes for the rows of a table.",
 							 NULL, &gpb_enable_scan, true,
+							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+	DefineCustomBoolVariable("gpubtree.enable_partitions",
+							 "Enables the planner's use of other nodes for partitions, children "
+							 "that inherit and members of UNION ALL.",
+							 NULL, &gpb_enable_partitions, true,
 							 PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("gpubtree.enable_batchjoin",
 							 "Enables the planner's use of batched joins over gpubtree indexes.",

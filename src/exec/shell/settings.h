@@ -12,6 +12,7 @@
 
 extern bool gpb_enable_aggregate;	/* gpubtree.enable_aggregate */
 extern bool gpb_enable_scan;	/* gpubtree.enable_scan */
+extern bool gpb_enable_partitions;	/* gpubtree.enable_partitions */
 extern bool gpb_enable_batchjoin;	/* gpubtree.enable_batchjoin */
 extern bool gpb_enable_joinaggregate;	/* gpubtree.enable_joinaggregate */
 extern bool gpb_enable_rangeaggregate;	/* gpubtree.enable_rangeaggregate */

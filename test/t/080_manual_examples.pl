@@ -135,6 +135,7 @@ for my $file ('README.md', glob("$root/doc/*.md"))
 			for my $query (split(/;[^\n]*\n/, $statements))
 			{
 				next unless $query =~ /^\s*(SELECT|INSERT)/;
+				next if $query =~ /^\s*INSERT.* FROM generate_series\(\d/s;	# fills a table
 				like($node->safe_psql($database, "EXPLAIN $query"), qr/Custom Scan \(Gpubtree/,
 					"$name line $line: a node of ours is in the plan of $query");
 			}

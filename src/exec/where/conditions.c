@@ -330,6 +330,8 @@ add_ranges(GpbRangeSet *all, const GpbRangeSet *set)
 {
 	int			n = all->count + set->count;
 
+	if (set->count == 0)
+		return;
 	if (all->count == 0)
 	{
 		*all = *set;

@@ -161,9 +161,24 @@ gpb_ask_targets(const GpbAsk *ask)
 	return ask->ntargets;
 }
 
+/* The group's answer, to which more is to be added, or which is that of a range and goes with it */
+static int64 *
+group_sum(GpbAsk *ask)
+{
+	if (ask->group != ask->sum)
+		memcpy(ask->sum, ask->group, gpb_answer_width(ask->format));
+	ask->group = ask->sum;
+	return ask->sum;
+}
+
 void
 gpb_ask_forget(GpbAsk *ask)
 {
+	const char *answers = (const char *) ask->answers;
+	const char *group = (const char *) ask->group;
+
+	if (ask->n > 0 && group >= answers && group < answers + gpb_ask_answer_width(ask) * ask->n)
+		(void) group_sum(ask);
 	if (ask->answers_context != NULL)
 		MemoryContextReset(ask->answers_context);
 	ask->n = 0;
@@ -301,16 +316,6 @@ require_batch(GpbAsk *ask, GpbAsked *target)
 	return target->batch;
 }
 
-/* The group's answer, to which more is to be added, or whose range's answer goes */
-static int64 *
-group_sum(GpbAsk *ask)
-{
-	if (ask->group != ask->sum)
-		memcpy(ask->sum, ask->group, gpb_answer_width(ask->format));
-	ask->group = ask->sum;
-	return ask->sum;
-}
-
 /*
  * Have a target answer.  If its sums become wide by that, so do those of the group that is added
  * up.  Returns NULL, or why there is no answer.
@@ -349,8 +354,6 @@ gpb_ask_each(GpbAsk *ask, const void *ranges, uint32 n)
 	const char *why;
 	int			i;
 
-	if (ask->group != ask->nothing)
-		(void) group_sum(ask);
 	gpb_ask_forget(ask);
 	ask->n = n;
 	if (n == 0)

@@ -1,6 +1,6 @@
 # Readers and writers that have a link and have not followed it yet, while the page that it leads to
 # is deleted, and while its block is recycled: scans in both directions, descents from the root and
-# from a copy of it, arrays, batches by way of a mirror, aggregates on the device, inserts. Deletion at
+# from a copy of it, arrays, parallel workers, batches by way of a mirror, aggregates on the device, inserts. Deletion at
 # each of its steps, beside inserts into the page, pins on it, and a crash.
 #
 # Guards: rule M7 and the marks of a deletion (M2), the cleanup lock of a deletion, the gates.
@@ -59,6 +59,8 @@ my $plain = <<'SQL';
 SET gpubtree.enable_aggregate = off; SET gpubtree.enable_scan = off;
 SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off;
 SQL
+my $parallel = "$plain SET enable_indexonlyscan = off; SET enable_hashagg = off; SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_index_scan_size = 0; SET min_parallel_table_scan_size = 0; SET cpu_tuple_cost = 10;";
 my $batch = <<'SQL';
 SET gpubtree.setup_cost = 0; SET gpubtree.batch_setup_cost = 0; SET enable_seqscan = off;
 SET enable_indexscan = off; SET enable_indexonlyscan = off; SET enable_bitmapscan = off;
@@ -73,6 +75,10 @@ my %readers = (
 		'SELECT count(*), sum(k) FROM (SELECT k, v FROM t WHERE k BETWEEN 9990 AND 30010 ORDER BY k OFFSET 0) q' ],
 	backward => [ 'step-left', "$plain SET enable_indexonlyscan = off;",
 		'SELECT count(*), sum(k) FROM (SELECT k, v FROM t WHERE k BETWEEN 9990 AND 30010 ORDER BY k DESC OFFSET 0) q' ],
+	# processes that share a scan: one goes on from the leaf that another has read
+	parallel_forward => [ 'step-right', $parallel, 'SELECT count(v), sum(k) FROM t WHERE k BETWEEN 9990 AND 30010' ],
+	parallel_backward => [ 'step-left', $parallel,
+		'SELECT count(*), sum(k) FROM (SELECT k, sum(v) FROM t WHERE k BETWEEN 9990 AND 30010 GROUP BY k ORDER BY k DESC OFFSET 0) q' ],
 	descent => [ 'step-down', "$plain SET enable_indexonlyscan = off;",
 		'SELECT count(*), sum(k) FROM (SELECT k FROM t WHERE k BETWEEN 20000 AND 30010 ORDER BY k OFFSET 0) q' ],
 	root_copy => [ 'below-root', "$plain $copy_root SET enable_indexonlyscan = off;",
@@ -100,6 +106,7 @@ for my $reader (sort keys %readers)
 			my $name = "$reader, $deed" . ($refresh ? ', refreshed' : '');
 
 			new_table();
+			like(value("$settings EXPLAIN $query"), qr/Parallel Index Scan/, "$name: processes share the scan") if $reader =~ /parallel/;
 			$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
 			my $session = gpb_start($node, "BEGIN ISOLATION LEVEL REPEATABLE READ; $settings SELECT count(*) FROM pg_class WHERE false; SET gpubtree.hold_point = '$point'; $query; COMMIT");
 			gpb_wait_for_hold($node);

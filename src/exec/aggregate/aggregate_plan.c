@@ -95,8 +95,8 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	if (match.needs_child)
 	{
 		child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
-										gpb_may_fail((Node *) match.plan.program.constants) ||
-										gpb_arms_may_fail(match.plan.arms));
+								  gpb_may_fail((Node *) match.plan.program.constants) ||
+								  gpb_arms_may_fail(match.plan.arms));
 		*refusal = "there is no ordinary plan that could take over";
 		if (child == NULL)
 			return NULL;

@@ -96,7 +96,7 @@ extern void gpb_outer_want(GpbOuter *outer, const Bitmapset *columns);
  */
 extern bool gpb_outer_read(GpbOuter *outer, uint64 most);
 
-/* Likewise one row alone, without ranges. */
+/* Read one row alone, without ranges, in the same way as a batch. */
 extern bool gpb_outer_read_one(GpbOuter *outer);
 
 /*

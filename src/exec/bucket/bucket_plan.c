@@ -80,8 +80,8 @@ make_bucket_path(const GpbGrouping *query, const GpbBucketMatch *match,
 	if (match->needs_child)
 	{
 		Path	   *child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
-													 gpb_may_fail((Node *)
-																  match->plan.program.constants));
+											  gpb_may_fail((Node *)
+														   match->plan.program.constants));
 
 		if (child == NULL)
 			return NULL;

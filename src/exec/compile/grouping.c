@@ -203,6 +203,8 @@ gpb_grouping_as_said(const GpbGrouping *grouping, List *expressions)
 	List	   *said = NIL;
 	ListCell   *lc;
 
+	if (grouping->said == NIL)
+		return expressions;
 	foreach(lc, expressions)
 	{
 		Node	   *expression = lfirst(lc);

@@ -26,8 +26,8 @@
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 #include "exec/where/arms.h"
-#include "exec/where/conditions.h"
 #include "exec/where/arrays.h"
+#include "exec/where/conditions.h"
 
 /* ---- the first rows ---- */
 

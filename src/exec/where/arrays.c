@@ -14,8 +14,9 @@
 #include "exec/price/price_constants.h"
 #include "exec/where/arrays.h"
 
-double
-gpb_arrays_elements(PlannerInfo *root, List *arrays)
+/* How many elements the arrays of the conditions have in common, at most, about */
+static double
+count_elements(PlannerInfo *root, List *arrays)
 {
 	double		least = get_float8_infinity();
 	ListCell   *lc;
@@ -48,7 +49,7 @@ arrays_are_known(List *arrays)
 void
 gpb_price_arrays(GpbPriceInput *input, List *arrays)
 {
-	input->ranges = gpb_arrays_elements(input->root, arrays);
+	input->ranges = count_elements(input->root, arrays);
 	input->known_ranges = true;
 	input->begin = (arrays_are_known(arrays) ? GPB_KNOWN_START_COST : GPB_ARRAY_START_COST) *
 		cpu_operator_cost;
@@ -64,7 +65,7 @@ bool
 gpb_arrays_have_many(PlannerInfo *root, List *arrays)
 {
 	return arrays != NIL && arrays_are_known(arrays) &&
-		gpb_is_many_keys(gpb_arrays_elements(root, arrays));
+		gpb_is_many_keys(count_elements(root, arrays));
 }
 
 const Param *

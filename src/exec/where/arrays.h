@@ -13,9 +13,6 @@
 
 #include "exec/price/price.h"
 
-/* How many elements the arrays of the conditions have in common, at most, about */
-extern double gpb_arrays_elements(PlannerInfo *root, List *arrays);
-
 /*
  * Fill in that what is asked for is the entries of the elements, each of which is a range. To begin
  * a batch of an array of unknown length has a low price, for core guesses that it has ten elements.

@@ -64,6 +64,8 @@ gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan)
 									plan->having);
 	scan->custom_exprs = lappend(scan->custom_exprs, plan->program.constants);
 	gpb_put_oid(&scan->custom_private, plan->index);
+	gpb_put_int(&scan->custom_private, plan->source);
+	gpb_put_int(&scan->custom_private, plan->returns_states);
 	gpb_put_int(&scan->custom_private, plan->skip_prefix);
 	gpb_put_items(&scan->custom_private, plan->items, plan->nitems);
 	gpb_put_int(&scan->custom_private, plan->ngroups);
@@ -90,6 +92,8 @@ gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan)
 	plan->filters = lfourth(scan->custom_exprs);
 	plan->having = list_nth(scan->custom_exprs, 4);
 	plan->index = gpb_get_oid(&reader);
+	plan->source = gpb_get_int(&reader);
+	plan->returns_states = gpb_get_int(&reader) != 0;
 	plan->skip_prefix = gpb_get_int(&reader);
 	plan->nitems = gpb_get_items(&reader, &plan->items);
 	plan->ngroups = gpb_get_int(&reader);

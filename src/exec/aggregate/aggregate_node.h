@@ -27,15 +27,27 @@
 
 /* ---- the plan node ---- */
 
+/* What a node aggregates */
+typedef enum GpbAggregateSource
+{
+	GPB_OF_INDEX,				/* the entries of ranges of its index */
+	GPB_OF_STATES,				/* states (README) that the child returns, each of a part of the table;
+								 * the index is that of one of the nodes which they come from */
+	GPB_OF_ROWS					/* rows of a table, which the child returns */
+} GpbAggregateSource;
+
 /*
  * The fields of the plan node.  Its scan tuple has the value of each item, of each item of values,
  * of each group expression, of each call of GROUPING() and, never filled, the columns to which
- * conditions and filters refer, the key first.  It scans one table.  If it has a child, that is
- * the ordinary plan, whose rows are the node's.
+ * conditions and filters refer, the key first.  It scans one table.  Its children are the plan of
+ * its source, unless that is an index, and then, if it has one, the ordinary plan, whose rows are
+ * the node's.
  */
 typedef struct GpbAggregatePlan
 {
 	Oid			index;
+	GpbAggregateSource source;
+	bool		returns_states; /* in the place of values, for a node above */
 	int			nitems;
 	GpbAggregateItem *items;
 	List	   *conditions;		/* "key OP expression" and "key IS [NOT] NULL" */

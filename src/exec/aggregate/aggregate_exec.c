@@ -41,12 +41,6 @@ require_rights(const GpbAggregatePlan *plan, const CustomScan *node)
 	}
 }
 
-Size
-gpb_aggregate_memory(const GpbAggregatePlan *plan)
-{
-	return get_hash_memory_limit() / (plan->sets.n > 1 ? 2 : 1);
-}
-
 /* The memory of each subprogram's groups: all share what one has. */
 static Size
 sub_memory(const GpbAggregateScan *scan)

@@ -48,6 +48,13 @@ extern GpbProgramBuilder *gpb_builder_begin(PlannerInfo *root, IndexOptInfo *ind
 extern void gpb_builder_allow_elsewhere(GpbProgramBuilder *builder);
 
 /*
+ * Let terms and items be those of the query alone, whatever the index: the program will not be
+ * plain, and count(column) counts values even if the column is never NULL.  Answers by programs
+ * over several indexes can be merged then.
+ */
+extern void gpb_builder_be_portable(GpbProgramBuilder *builder);
+
+/*
  * Add a condition to the program's filters: entries for which it is not true are dropped before
  * whatever is added later is computed.  Returns false, with nothing added, if the program cannot
  * say it.  The condition must not be volatile, nor have a subquery.

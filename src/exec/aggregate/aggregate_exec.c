@@ -60,9 +60,9 @@ begin_sub(GpbAggregateScan *scan, int i)
 	if (plan->has_program)
 	{
 		want.program = &sub->program;
-		want.memory = scan->memory / scan->nsubs;
+		want.memory = gpb_aggregate_memory(plan) / scan->nsubs;	/* all share it */
 	}
-	if (plan->has_program && plan->source == GPB_OF_INDEX)
+	if (plan->has_program && plan->source != GPB_OF_STATES)
 	{
 		want.plan = &plan->program;
 		want.constants_of = i > 0 ? scan->subs[0].ask : NULL;
@@ -89,7 +89,6 @@ begin_subs(GpbAggregateScan *scan, const EState *estate)
 	scan->subs_of_phase = Max(plan->nvalues, 1);
 	scan->nsubs = plan->sets.nphases * scan->subs_of_phase;
 	scan->subs = palloc(sizeof(GpbSubprogram) * scan->nsubs);
-	scan->memory = get_hash_memory_limit() / (plan->sets.n > 1 ? 2 : 1);
 	for (i = 0; i < scan->nsubs; i++)
 		begin_sub(scan, i);
 	scan->bound_early = gpb_ask_binds_early(scan->subs[0].ask, estate);
@@ -250,6 +249,27 @@ answer_ranges(GpbAggregateScan *scan)
 	return why;
 }
 
+/* Have the subprograms answer the child's rows.  Returns NULL, or why there is no answer. */
+static const char *
+answer_rows(GpbAggregateScan *scan)
+{
+	const char *why = NULL;
+	int			i;
+
+	gpb_texts_reset(scan->texts);
+	stop_asking(scan);
+	if (scan->plan.has_program)
+		why = bind_program(scan);
+	if (why == NULL)
+		why = gpb_aggregate_collect_rows(scan);
+	for (i = 0; i < scan->nsubs && why == NULL; i++)
+	{
+		if (scan->subs[i].program.ngroups == 0)
+			gpb_ask_use_collected(scan->subs[i].ask);
+	}
+	return why;
+}
+
 /*
  * Leave the rows of this execution to the ordinary plan.  A node that returns states has none: the
  * node above, which has, drops all states then.
@@ -281,6 +301,8 @@ answer(GpbAggregateScan *scan)
 	scan->node.gave_up = NULL;
 	if (scan->plan.source == GPB_OF_STATES)
 		why = gpb_aggregate_merge_states(scan);
+	else if (scan->plan.source == GPB_OF_ROWS)
+		why = answer_rows(scan);
 	else
 		why = answer_ranges(scan);
 	if (why != NULL)

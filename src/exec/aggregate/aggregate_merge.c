@@ -17,14 +17,17 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/answer/ordinary.h"
+#include "exec/bind/row_values.h"
 #include "exec/price/price_constants.h"
 #include "exec/shell/expressions.h"
+#include "exec/shell/never_null.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 #include "exec/where/arms.h"
@@ -37,7 +40,12 @@ typedef struct GpbMerge
 	int			n;
 	RelOptInfo **leaf;
 	GpbAggregatePath **own;		/* of each leaf */
-	int			first;			/* the leaf with whose states those of the others must agree */
+	bool		portable;		/* programs are to be the same whatever the index */
+	const GpbAggregatePath *first;	/* with whose states those of the others must agree */
+	GpbAggregateQuery first_query;	/* of its leaf */
+	const GpbAggregatePath *rows;	/* what a leaf without an index does, as if of the first leaf; NULL
+									 * until it is asked for */
+	const char *rows_refusal;	/* why that cannot be done, if it was asked for */
 } GpbMerge;
 
 /* ---- the column of states ---- */
@@ -97,6 +105,18 @@ format_of(const GpbAggregatePlan *plan)
 	return format;
 }
 
+/* Do the answers of a plan have nothing but the number of entries? */
+static bool
+only_counts_entries(const GpbAggregatePlan *plan)
+{
+	for (int i = 0; i < plan->nitems; i++)
+	{
+		if (plan->items[i].function != GPB_COUNT_ENTRIES)
+			return false;
+	}
+	return plan->program.program.nterms == 0;
+}
+
 /* Have the states of two plans the same format, and the same meaning?  Items name terms. */
 static bool
 states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b)
@@ -104,6 +124,8 @@ states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b)
 	const GpbProgram *p = &a->program.program;
 	const GpbProgram *q = &b->program.program;
 
+	if (a->has_program != b->has_program && !(only_counts_entries(a) && only_counts_entries(b)))
+		return false;
 	if (p->nterms != q->nterms || p->ngroups != q->ngroups)
 		return false;
 	for (int i = 0; i < p->nterms; i++)
@@ -114,62 +136,291 @@ states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b)
 	return equal(format_of(a), format_of(b));
 }
 
-/* ---- leaves ---- */
+/* ---- expressions of several leaves ---- */
 
-/* Note why a leaf cannot answer. */
-static const char *
-refusal_of(const GpbMerge *merge, int i, const char *why)
+/* An expression of one leaf as that of another, or of the parent if "other" is that */
+static Node *
+of_other(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other, Node *expression)
 {
-	return psprintf("partition \"%s\": %s",
-					get_rel_name(planner_rt_fetch(merge->leaf[i]->relid,
-												  merge->query.root)->relid), why);
+	return gpb_of_child(root, other, gpb_of_parent(root, leaf, expression));
 }
 
-/* Find the path of leaf i.  Returns NULL, or why it has none. */
-static const char *
-match_leaf(GpbMerge *merge, int i)
+/* Have a copy of a leaf's plan show the expressions of its values as those of another relation. */
+static void
+translate_values(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other, GpbAggregatePlan *plan)
+{
+	GpbValuesPlan *values = palloc(sizeof(GpbValuesPlan) * plan->nvalues);
+
+	for (int i = 0; i < plan->nvalues; i++)
+	{
+		values[i] = plan->values[i];
+		values[i].value = (List *) of_other(root, leaf, other, (Node *) values[i].value);
+	}
+	plan->values = values;
+}
+
+/* ---- columns that are never NULL ---- */
+
+/* Is the column of the leaf, which the query calls by this Var of the parent, never NULL? */
+static bool
+is_not_null(PlannerInfo *root, RelOptInfo *leaf, Node *var)
+{
+	/* what a foreign table declares nobody enforces */
+	return planner_rt_fetch(leaf->relid, root)->relkind != RELKIND_FOREIGN_TABLE &&
+		gpb_is_never_null(root, NULL, (Expr *) gpb_of_child(root, leaf, var));
+}
+
+/*
+ * Is a column counted that is NOT NULL in some of the leaves alone?  It must be counted in the same
+ * way in all of them.
+ */
+static bool
+counts_disagree(const GpbMerge *merge)
+{
+	PlannerInfo *root = merge->query.root;
+	ListCell   *lc;
+
+	foreach(lc, merge->grouping->aggrefs)
+	{
+		Aggref	   *aggref = lfirst_node(Aggref, lc);
+		Expr	   *argument;
+
+		if (aggref->aggfnoid != F_COUNT_ANY)
+			continue;
+		argument = gpb_without_labels(linitial_node(TargetEntry, aggref->args)->expr);
+		for (int i = 1; i < merge->n && IsA(argument, Var); i++)
+		{
+			if (is_not_null(root, merge->leaf[i], (Node *) argument) !=
+				is_not_null(root, merge->leaf[0], (Node *) argument))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* ---- a leaf ---- */
+
+/* Fill in what the query wants of a leaf. */
+static void
+leaf_query(const GpbMerge *merge, RelOptInfo *leaf, GpbAggregateQuery *query)
 {
 	GpbGrouping *grouping = palloc(sizeof(GpbGrouping));
+
+	gpb_grouping_of_leaf(merge->grouping, leaf, grouping);
+	(void) gpb_aggregate_match_query(grouping, query);
+	query->having = NIL;
+	query->state = state_expression(grouping->groups, grouping->aggrefs);
+	query->target = state_target(query->root, query->state);
+	query->portable = merge->portable;
+	if (merge->first != NULL)
+		query->sets = merge->first->plan.sets;
+}
+
+/*
+ * Find the path of leaf i by an index of its own.  Returns NULL, or why it has none.  Sets
+ * *disagrees if that is the form of its states.
+ */
+static const char *
+match_leaf(GpbMerge *merge, int i, bool *disagrees)
+{
 	GpbAggregateQuery query;
 	StringInfoData refusals;
-	const char *refusal;
+	GpbAggregatePath *own;
 
 	if (!gpb_rel_is_table(merge->query.root, merge->leaf[i]))
 		return "it is no ordinary table with indexes";
-	gpb_grouping_of_leaf(merge->grouping, merge->leaf[i], grouping);
-	refusal = gpb_aggregate_match_query(grouping, &query);
-	if (refusal != NULL)
-		return refusal;
-	query.having = NIL;
-	query.state = state_expression(grouping->groups, grouping->aggrefs);
-	query.target = state_target(query.root, query.state);
-	if (merge->first >= 0)
-		query.sets = merge->own[merge->first]->plan.sets;
+	leaf_query(merge, merge->leaf[i], &query);
 	initStringInfo(&refusals);
-	merge->own[i] = gpb_cheapest_aggregate_path(&query, &refusals);
-	if (merge->own[i] == NULL)
+	own = gpb_cheapest_aggregate_path(&query, &refusals);
+	if (own == NULL)
 		return refusals.data;
-	if (merge->first >= 0 &&
-		!states_agree(&merge->own[i]->plan, &merge->own[merge->first]->plan))
-		return "its index has columns in another form";
+	if (merge->first == NULL)
+	{
+		merge->first = own;
+		merge->first_query = query;
+	}
+	else if (!states_agree(&own->plan, &merge->first->plan))
+	{
+		*disagrees = true;
+		return "its index has a column in another form";
+	}
+	merge->own[i] = own;
 	return NULL;
 }
 
-/* Find the paths of all leaves.  Returns NULL, or why there is no node. */
+/* ---- a leaf of rows ---- */
+
+/*
+ * Find out what leaves without an index do with their rows.  Returns NULL, or why nothing; sets
+ * *disagrees if that is the form of their states.
+ *
+ * The program has no filters, since core's scan has tested the restrictions.  It could not test
+ * them again: the scan need not have their columns.
+ */
 static const char *
-match_leaves(GpbMerge *merge)
+match_rows(GpbMerge *merge, bool *disagrees)
 {
-	merge->first = -1;
+	GpbAggregateQuery query = merge->first_query;
+	const GpbAggregatePath *rows;
+
+	if (merge->rows != NULL || merge->rows_refusal != NULL)
+		return merge->rows_refusal;
+	query.of_rows = true;
+	query.sets = merge->first->plan.sets;
+	rows = gpb_rows_aggregate_path(&query, merge->first->index, &merge->rows_refusal);
+	if (rows != NULL && !states_agree(&rows->plan, &merge->first->plan))
+	{
+		*disagrees = true;
+		merge->rows_refusal = "its rows have no states like those of the other partitions";
+	}
+	else
+		merge->rows = rows;
+	return merge->rows_refusal;
+}
+
+/* The columns that the program of rows reads, as the leaf's */
+static PathTarget *
+row_target(const GpbMerge *merge, RelOptInfo *leaf)
+{
+	PlannerInfo *root = merge->query.root;
+	const GpbAggregatePlan *plan = &merge->rows->plan;
+	IndexOptInfo *index = merge->rows->index;
+	PathTarget *target = create_empty_pathtarget();
+	Bitmapset  *columns = gpb_row_columns(&plan->program.program, plan->items, plan->nitems,
+										  index->nkeycolumns, index->ncolumns);
+	int			c = -1;
+
+	while ((c = bms_next_member(columns, c)) >= 0)
+	{
+		TargetEntry *entry = list_nth_node(TargetEntry, index->indextlist, c);
+
+		add_column_to_pathtarget(target,
+								 (Expr *) of_other(root, index->rel, leaf, (Node *) entry->expr), 0);
+	}
+	return set_pathtarget_cost_width(root, target);
+}
+
+/*
+ * Make the path of a leaf that aggregates the rows of core's own scan of it, which has tested all
+ * restrictions.
+ */
+static GpbAggregatePath *
+make_rows(const GpbMerge *merge, RelOptInfo *leaf)
+{
+	PlannerInfo *root = merge->query.root;
+	Expr	   *state = (Expr *) of_other(root, merge->first->index->rel, leaf,
+												 linitial(merge->rows->columns));
+	GpbAggregatePath *own = gpb_make_aggregate_path(leaf, state_target(root, state));
+	Path	   *rows = (Path *) create_projection_path(root, leaf, leaf->cheapest_total_path,
+													   row_target(merge, leaf));
+
+	own->index = merge->rows->index;
+	own->may_give_up = true;
+	own->columns = list_make1(state);
+	own->plan = merge->rows->plan;
+	translate_values(root, merge->first->index->rel, leaf, &own->plan);
+	own->path.custom_paths = list_make1(rows);
+	own->path.path.rows = merge->first->path.path.rows;
+	own->path.path.startup_cost = rows->total_cost + rows->rows * merge->rows->row_cost;
+	own->path.path.total_cost = own->path.path.startup_cost;
+	return own;
+}
+
+/* ---- leaves ---- */
+
+/* The leaf with the most rows, by whose index the others go if it has one */
+static int
+largest_leaf(const GpbMerge *merge)
+{
+	int			largest = 0;
+
+	for (int i = 1; i < merge->n; i++)
+	{
+		if (merge->leaf[i]->tuples > merge->leaf[largest]->tuples)
+			largest = i;
+	}
+	return largest;
+}
+
+/* Name the partition in a reason that is about it. */
+static const char *
+about_leaf(const GpbMerge *merge, int i, const char *why)
+{
+	Oid			table = planner_rt_fetch(merge->leaf[i]->relid, merge->query.root)->relid;
+
+	return psprintf("partition \"%s\": %s", get_rel_name(table), why);
+}
+
+/*
+ * Make the paths of the leaves that have none, for these reasons.  Returns NULL, or why there is no
+ * node; sets *disagrees if that is the form of their states.
+ */
+static const char *
+make_all_rows(GpbMerge *merge, const char **refusal, bool *disagrees)
+{
 	for (int i = 0; i < merge->n; i++)
 	{
-		const char *refusal = match_leaf(merge, i);
+		const char *why;
 
-		if (refusal != NULL)
-			return refusal_of(merge, i, refusal);
-		if (merge->first < 0)
-			merge->first = i;
+		if (merge->own[i] != NULL)
+			continue;
+		why = match_rows(merge, disagrees);
+		if (why != NULL)
+			return about_leaf(merge, i, psprintf("%s; %s", refusal[i], why));
+		if (gpb_explain_decisions)
+			ereport(NOTICE,
+					(errmsg("GpubtreeAggregate is to read rows of %s",
+							about_leaf(merge, i, refusal[i]))));
+		merge->own[i] = make_rows(merge, merge->leaf[i]);
 	}
 	return NULL;
+}
+
+/*
+ * Find the paths of all leaves.  Returns NULL, or why there is no node.  Sets *disagrees, and ends,
+ * if two leaves have states of different forms, unless the programs are portable.
+ */
+static const char *
+match_leaves(GpbMerge *merge, bool *disagrees)
+{
+	int			largest = largest_leaf(merge);
+	const char **refusal = palloc0(sizeof(char *) * merge->n);
+
+	merge->first = NULL;
+	merge->rows = NULL;
+	merge->rows_refusal = NULL;
+	*disagrees = false;
+	refusal[largest] = match_leaf(merge, largest, disagrees);
+	for (int i = 0; i < merge->n; i++)
+	{
+		if (i == largest)
+			continue;
+		refusal[i] = match_leaf(merge, i, disagrees);
+		if (*disagrees && !merge->portable)
+			return refusal[i];
+	}
+	if (merge->first == NULL)
+		return about_leaf(merge, largest, refusal[largest]);
+	return make_all_rows(merge, refusal, disagrees);
+}
+
+/*
+ * Likewise, by programs that are portable if others do not agree.  These are faster, and there is
+ * less to be looked for in an index.
+ */
+static const char *
+match_leaves_in_one_form(GpbMerge *merge)
+{
+	const char *refusal;
+	bool		disagrees;
+
+	merge->portable = counts_disagree(merge);
+	refusal = match_leaves(merge, &disagrees);
+	if (!disagrees || merge->portable)
+		return refusal;
+	merge->portable = true;
+	memset(merge->own, 0, sizeof(GpbAggregatePath *) * merge->n);
+	return match_leaves(merge, &disagrees);
 }
 
 /* ---- the whole ---- */
@@ -216,7 +467,7 @@ add_ordinary(const GpbMerge *merge, GpbAggregatePath *own)
 static void
 fill_plan(const GpbMerge *merge, GpbAggregatePath *own)
 {
-	const GpbAggregatePath *first = merge->own[merge->first];
+	const GpbAggregatePath *first = merge->first;
 	GpbAggregatePlan *plan = &own->plan;
 
 	own->index = first->index;
@@ -227,13 +478,7 @@ fill_plan(const GpbMerge *merge, GpbAggregatePath *own)
 	plan->skip_prefix = 0;
 	plan->program.constants = NIL;
 	plan->having = merge->query.having;
-	plan->values = palloc(sizeof(GpbValuesPlan) * plan->nvalues);
-	for (int i = 0; i < plan->nvalues; i++)
-	{
-		plan->values[i] = first->plan.values[i];
-		plan->values[i].value = (List *) gpb_of_parent(merge->query.root, first->index->rel,
-													   (Node *) plan->values[i].value);
-	}
+	translate_values(merge->query.root, first->index->rel, merge->query.rel, plan);
 }
 
 /* Fill in the price: of the leaves, and of merging their states. */
@@ -272,7 +517,7 @@ make_merge(const GpbMerge *merge, GpbAggregatePath **merged)
 		return refusal;
 	fill_plan(merge, own);
 	fill_price(merge, append, &own->path.path);
-	own->values = own->columns = merge->own[merge->first]->values;
+	own->values = own->columns = merge->first->values;
 	*merged = own;
 	return NULL;
 }
@@ -310,7 +555,7 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 		merge.own = palloc0(sizeof(GpbAggregatePath *) * list_length(grouping->leaves));
 		foreach(lc, grouping->leaves)
 			merge.leaf[merge.n++] = lfirst(lc);
-		refusal = match_leaves(&merge);
+		refusal = match_leaves_in_one_form(&merge);
 	}
 	if (refusal == NULL)
 		refusal = make_merge(&merge, &own);

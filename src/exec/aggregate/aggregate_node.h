@@ -91,13 +91,17 @@ extern void gpb_aggregate_add_merge_path(const GpbGrouping *grouping);
 
 /* ---- the executor node ---- */
 
+typedef struct GpbAggregateRows GpbAggregateRows;
+
 typedef struct GpbAggregateScan
 {
 	GpbNode		node;
 	GpbAggregatePlan plan;
 	GpbCodeSource codes;		/* whose codes are in the words of groups */
-	GpbTexts   *texts;			/* of states that are merged: the values that are groups */
+	GpbTexts   *texts;			/* of states that are merged, or of rows: the values that are groups,
+								 * and of rows those of conditions */
 	uint64		states;			/* groups that were merged, in all executions */
+	GpbAggregateRows *rows_read;	/* what reads rows; NULL before the first execution */
 	GpbConditions *conditions;
 	bool		bound_early;	/* the program's constants were evaluated when the node began */
 	const char *unbound;		/* if so, why it cannot be used, or NULL */
@@ -107,8 +111,6 @@ typedef struct GpbAggregateScan
 	int			nsubs;
 	GpbSubprogram *subs;		/* those of each phase together, in the order of values */
 	int			subs_of_phase;
-	Size		memory;			/* of the groups of all subprograms, which share it; those that are
-								 * merged for a set may take as much again */
 	MemoryContext set_context;	/* of the set at hand */
 	const GpbAsk *last;			/* that was asked in this execution, for EXPLAIN; NULL: none */
 	bool		no_ranges;		/* no entry can satisfy the conditions */
@@ -139,10 +141,23 @@ extern bool gpb_aggregate_has_rows(const GpbAggregatePlan *plan);
 extern TupleTableSlot *gpb_aggregate_next_of_rows(GpbAggregateScan *scan);
 
 /*
+ * The bytes that all groups of the subprograms together may take.  Groups that are merged for a set
+ * may take as much again.
+ */
+extern Size gpb_aggregate_memory(const GpbAggregatePlan *plan);
+
+/*
  * Merge the states that the child returns into the answers of the subprograms.  Returns NULL, or why
  * there is no answer; then the child was not read to its end.
  */
 extern const char *gpb_aggregate_merge_states(GpbAggregateScan *scan);
+
+/*
+ * Put the rows that the child returns through the subprograms, whose asks collect, and whose
+ * constants were bound.  Returns NULL, or why there is no answer; then the child was not read to
+ * its end.
+ */
+extern const char *gpb_aggregate_collect_rows(GpbAggregateScan *scan);
 
 /* Have gpb_aggregate_next_state() begin with the first row of states. */
 extern void gpb_aggregate_first_state(GpbAggregateScan *scan);

@@ -20,6 +20,7 @@ typedef struct GpbAggregatePath
 	CustomPath	path;
 	IndexOptInfo *index;
 	Cost		estimated_cost; /* what it has beside the paths of other indexes */
+	Cost		row_cost;		/* of rows: what the program takes for each */
 	bool		may_give_up;	/* the program may have no answer */
 	List	   *values;			/* aggregates, group expressions and calls of GROUPING() */
 	List	   *columns;		/* what the node computes: these, or the state alone */
@@ -36,6 +37,13 @@ extern GpbAggregatePath *gpb_make_aggregate_path(RelOptInfo *parent, PathTarget 
  */
 extern GpbAggregatePath *gpb_cheapest_aggregate_path(const GpbAggregateQuery *query,
 													 StringInfo refusals);
+
+/*
+ * A path without costs for rows of the query's table, which a child is to return, by a program over
+ * the index, which may be another table's.  NULL, with *refusal set, if that cannot be said.
+ */
+extern GpbAggregatePath *gpb_rows_aggregate_path(const GpbAggregateQuery *query,
+												 IndexOptInfo *index, const char **refusal);
 
 /* Say why no path of ours was made, if anybody wants to know. */
 extern void gpb_explain_aggregate_refusal(const char *refusal);

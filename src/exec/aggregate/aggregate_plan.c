@@ -131,6 +131,27 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	return own;
 }
 
+GpbAggregatePath *
+gpb_rows_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const char **refusal)
+{
+	GpbAggregateMatch match;
+	GpbAggregatePath *own;
+
+	*refusal = gpb_aggregate_match_index(query, index, &match);
+	if (*refusal != NULL)
+		return NULL;
+	own = gpb_make_aggregate_path(query->rel, query->target);
+	own->index = index;
+	own->may_give_up = match.needs_child;
+	own->columns = list_make1(query->state);
+	own->row_cost = gpb_aggregate_row_cost(&match);
+	own->plan = match.plan;
+	own->plan.sets = query->sets;
+	own->plan.source = GPB_OF_ROWS;
+	own->plan.returns_states = true;
+	return own;
+}
+
 /* The price of one entry, the least that an answer by the index may have */
 static Cost
 entry_price(const GpbAggregateQuery *query, IndexOptInfo *index)

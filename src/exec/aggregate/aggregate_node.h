@@ -32,8 +32,8 @@
 typedef enum GpbAggregateSource
 {
 	GPB_OF_INDEX,				/* the entries of ranges of its index */
-	GPB_OF_STATES,				/* states (README) that the child returns, each of a part of the table;
-								 * the index is that of one of the nodes which they come from */
+	GPB_OF_STATES,				/* states (README) that the child returns, each of a part of the
+								 * table; the index is that of one of the nodes they come from */
 	GPB_OF_ROWS					/* rows of a table, which the child returns */
 } GpbAggregateSource;
 
@@ -41,9 +41,9 @@ typedef enum GpbAggregateSource
  * The fields of the plan node.  Its scan tuple has the value of each item, of each item of values,
  * of each group expression, of each call of GROUPING(), or in their place a row of states; and,
  * never filled, the columns to which conditions and filters refer, the key first.  It scans one
- * table, which if it merges states has partitions or children, and may have no storage.  Its children are the plan of
- * its source, unless that is an index, and then, if it has one, the ordinary plan, whose rows are
- * the node's.
+ * table, which if it merges states has partitions or children, and may have no storage.  Its
+ * children are the plan of its source, unless that is an index, and then, if it has one, the
+ * ordinary plan, whose rows are the node's.
  */
 typedef struct GpbAggregatePlan
 {
@@ -98,8 +98,8 @@ typedef struct GpbAggregateScan
 	GpbNode		node;
 	GpbAggregatePlan plan;
 	GpbCodeSource codes;		/* whose codes are in the words of groups */
-	GpbTexts   *texts;			/* of states that are merged, or of rows: the values that are groups,
-								 * and of rows those of conditions */
+	GpbTexts   *texts;			/* of states that are merged, or of rows: the values that are
+								 * groups, and of rows those of conditions */
 	uint64		states;			/* groups that were merged, in all executions */
 	GpbAggregateRows *rows_read;	/* what reads rows; NULL before the first execution */
 	GpbConditions *conditions;
@@ -147,8 +147,8 @@ extern TupleTableSlot *gpb_aggregate_next_of_rows(GpbAggregateScan *scan);
 extern Size gpb_aggregate_memory(const GpbAggregatePlan *plan);
 
 /*
- * Merge the states that the child returns into the answers of the subprograms.  Returns NULL, or why
- * there is no answer; then the child was not read to its end.
+ * Merge the states that the child returns into the answers of the subprograms.  Returns NULL, or
+ * why there is no answer; then the child was not read to its end.
  */
 extern const char *gpb_aggregate_merge_states(GpbAggregateScan *scan);
 

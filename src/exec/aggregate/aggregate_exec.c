@@ -215,7 +215,9 @@ answer(GpbAggregateScan *scan)
 	/* constants are not needed if there is nothing to be asked */
 	if (why == NULL && scan->plan.has_program && evaluation.found.n > 0)
 		why = bind_program(scan);
-	for (i = 0; i < scan->nsubs && why == NULL; i++)
+	if (why == NULL && scan->parts != NULL && evaluation.found.n > 0)
+		why = gpb_aggregate_ask_shared(scan, &evaluation.found);
+	for (i = 0; i < scan->nsubs && why == NULL && scan->parts == NULL; i++)
 		why = run_sub(scan, &scan->subs[i], &evaluation.found);
 	/* The answer is kept, but not the keys of arrays, which may be millions. */
 	if (evaluation.found.form != GPB_RANGE_BOUNDS && evaluation.found.ranges != NULL)
@@ -294,5 +296,9 @@ const GpbNodeKind gpb_aggregate_node = {
 	.exec.ExecCustomScan = exec_aggregate,
 	.exec.EndCustomScan = end_aggregate,
 	.exec.ReScanCustomScan = rescan_aggregate,
+	.exec.EstimateDSMCustomScan = gpb_aggregate_estimate_shared,
+	.exec.InitializeDSMCustomScan = gpb_aggregate_make_shared,
+	.exec.ReInitializeDSMCustomScan = gpb_aggregate_make_shared,
+	.exec.InitializeWorkerCustomScan = gpb_aggregate_find_shared,
 	.exec.ExplainCustomScan = gpb_aggregate_explain
 };

@@ -86,6 +86,9 @@ extern const GpbNodeKind gpb_aggregate_node;
  */
 extern void gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal);
 
+/* Offer our path for groups and aggregates of a parent with several leaves, likewise. */
+extern void gpb_aggregate_add_merge_path(const GpbGrouping *grouping);
+
 /* ---- the executor node ---- */
 
 typedef struct GpbAggregateScan

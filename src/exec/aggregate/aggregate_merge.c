@@ -20,25 +20,13 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "exec/aggregate/aggregate_node.h"
-#include "exec/aggregate/aggregate_path.h"
+#include "exec/aggregate/aggregate_merge.h"
 #include "exec/answer/ordinary.h"
 #include "exec/price/price_constants.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 #include "exec/where/arms.h"
-
-/* What is planned of a parent's leaves */
-typedef struct GpbMerge
-{
-	const GpbGrouping *grouping;
-	GpbAggregateQuery query;	/* of the whole */
-	int			n;
-	RelOptInfo **leaf;
-	GpbAggregatePath **own;		/* of each leaf */
-	int			first;			/* the leaf with whose states those of the others must agree */
-} GpbMerge;
 
 /* ---- the column of states ---- */
 
@@ -125,19 +113,13 @@ refusal_of(const GpbMerge *merge, int i, const char *why)
 												  merge->query.root)->relid), why);
 }
 
-/* Find the path of leaf i.  Returns NULL, or why it has none. */
-static const char *
-match_leaf(GpbMerge *merge, int i)
+const char *
+gpb_merge_match(GpbMerge *merge, int i, const GpbGrouping *grouping)
 {
-	GpbGrouping *grouping = palloc(sizeof(GpbGrouping));
 	GpbAggregateQuery query;
 	StringInfoData refusals;
-	const char *refusal;
+	const char *refusal = gpb_aggregate_match_query(grouping, &query);
 
-	if (!gpb_rel_is_table(merge->query.root, merge->leaf[i]))
-		return "it is no ordinary table with indexes";
-	gpb_grouping_of_leaf(merge->grouping, merge->leaf[i], grouping);
-	refusal = gpb_aggregate_match_query(grouping, &query);
 	if (refusal != NULL)
 		return refusal;
 	query.having = NIL;
@@ -153,6 +135,18 @@ match_leaf(GpbMerge *merge, int i)
 		!states_agree(&merge->own[i]->plan, &merge->own[merge->first]->plan))
 		return "its index has columns in another form";
 	return NULL;
+}
+
+/* Find the path of leaf i.  Returns NULL, or why it has none. */
+static const char *
+match_leaf(GpbMerge *merge, int i)
+{
+	GpbGrouping *grouping = palloc(sizeof(GpbGrouping));
+
+	if (!gpb_rel_is_table(merge->query.root, merge->leaf[i]))
+		return "it is no ordinary table with indexes";
+	gpb_grouping_of_leaf(merge->grouping, merge->leaf[i], grouping);
+	return gpb_merge_match(merge, i, grouping);
 }
 
 /* Find the paths of all leaves.  Returns NULL, or why there is no node. */
@@ -238,7 +232,7 @@ fill_plan(const GpbMerge *merge, GpbAggregatePath *own)
 
 /* Fill in the price: of the leaves, and of merging their states. */
 static void
-fill_price(const GpbMerge *merge, const Path *append, Path *path)
+fill_price(const GpbMerge *merge, const Path *states, Path *path)
 {
 	const GpbAggregateQuery *query = &merge->query;
 	QualCost	having;
@@ -247,8 +241,8 @@ fill_price(const GpbMerge *merge, const Path *append, Path *path)
 	if (query->groups != NIL)
 		path->rows = estimate_num_groups(query->root, query->groups, query->rel->rows, NULL,
 										 NULL);
-	path->startup_cost = append->total_cost +
-		append->rows * GPB_MERGE_COST * cpu_operator_cost;
+	path->startup_cost = states->total_cost +
+		states->rows * GPB_MERGE_COST * cpu_operator_cost;
 	cost_qual_eval(&having, query->having, query->root);
 	path->startup_cost += having.startup + query->target->cost.startup;
 	path->total_cost = path->startup_cost +
@@ -257,21 +251,19 @@ fill_price(const GpbMerge *merge, const Path *append, Path *path)
 																   JOIN_INNER, NULL));
 }
 
-/* Make the path of the node that merges.  Returns NULL, or why there is none. */
-static const char *
-make_merge(const GpbMerge *merge, GpbAggregatePath **merged)
+const char *
+gpb_merge_path(const GpbMerge *merge, Path *states, GpbAggregatePath **merged)
 {
 	const GpbAggregateQuery *query = &merge->query;
 	GpbAggregatePath *own = gpb_make_aggregate_path(query->rel, query->target);
-	Path	   *append = make_append(merge);
 	const char *refusal;
 
-	own->path.custom_paths = list_make1(append);
+	own->path.custom_paths = list_make1(states);
 	refusal = add_ordinary(merge, own);
 	if (refusal != NULL)
 		return refusal;
 	fill_plan(merge, own);
-	fill_price(merge, append, &own->path.path);
+	fill_price(merge, states, &own->path.path);
 	own->values = own->columns = merge->own[merge->first]->values;
 	*merged = own;
 	return NULL;
@@ -313,7 +305,7 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 		refusal = match_leaves(&merge);
 	}
 	if (refusal == NULL)
-		refusal = make_merge(&merge, &own);
+		refusal = gpb_merge_path(&merge, make_append(&merge), &own);
 	if (refusal != NULL)
 		gpb_explain_aggregate_refusal(refusal);
 	else

@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 
 #include "exec/aggregate/aggregate_match.h"
+#include "exec/aggregate/aggregate_merge.h"
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/aggregate/aggregate_price.h"
@@ -287,7 +288,11 @@ gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal)
 	if (best == NULL)
 		gpb_explain_aggregate_refusal(refusals.data);
 	else
+	{
+		/* before the path is offered: add_path() may free it */
+		gpb_aggregate_add_gather_path(grouping, &query, best);
 		gpb_offer_aggregate_path(query.grouped_rel, best);
+	}
 }
 
 /* ---- plan ---- */

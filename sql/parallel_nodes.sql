@@ -122,3 +122,9 @@ RESET enable_seqscan;
 RESET enable_indexscan;
 RESET enable_indexonlyscan;
 RESET enable_bitmapscan;
+
+-- One index under an aggregate: processes share out parts of it.
+SET gpubtree.enable_device = off;
+SELECT compare('SELECT count(*), sum(v), min(k), max(v) FROM facts WHERE k BETWEEN 100 AND 29000');
+SELECT compare('SELECT count(*), sum(f), avg(f), stddev(v) FROM facts WHERE k > 100', true);
+SELECT compare('SELECT g, count(*), sum(v), sum(v * 2) FROM facts WHERE k > 100 AND v > 10 GROUP BY g');

@@ -17,6 +17,7 @@
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/answer/child_rows.h"
+#include "exec/answer/collected.h"
 #include "exec/bind/row_values.h"
 #include "program/program_entries.h"
 
@@ -40,12 +41,14 @@ struct GpbAggregateRows
 
 /* ---- begin ---- */
 
-/* Prepare to read rows, when the first execution has bound the program's constants. */
+/*
+ * Prepare to read rows, when the first execution has bound the program's constants.  Memory here and
+ * below is the query's.
+ */
 static void
 begin_rows(GpbAggregateScan *scan)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
-	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(scan));
 	GpbAggregateRows *rows = palloc0(offsetof(GpbAggregateRows, sub) +
 									 sizeof(GpbRowsSub) * scan->nsubs);
 	GpbProgram *whole = palloc(sizeof(GpbProgram));
@@ -61,12 +64,11 @@ begin_rows(GpbAggregateScan *scan)
 	rows->reader = gpb_row_reader(whole, plan->items, plan->nitems, rows->codes);
 	pfree(whole);
 	scan->rows_read = rows;
-	MemoryContextSwitchTo(caller);
 }
 
 /* Begin an execution of a subprogram: without entries, and with wide sums. */
 static void
-start_sub(GpbRowsSub *sub, GpbAsk *ask, MemoryContext context)
+start_sub(GpbRowsSub *sub, GpbAsk *ask)
 {
 	GpbEvaluatorSink sink = {0};
 
@@ -77,7 +79,7 @@ start_sub(GpbRowsSub *sub, GpbAsk *ask, MemoryContext context)
 	if (gpb_program_is_plain(&sub->program))
 		return;
 	if (sub->memory == NULL)
-		sub->memory = MemoryContextAlloc(context, gpb_evaluator_size(&sub->program));
+		sub->memory = palloc(gpb_evaluator_size(&sub->program));
 	sub->evaluator = gpb_evaluator_init(sub->memory, &sub->program,
 										gpb_collected_format(sub->collected));
 	sink.answers = gpb_collected_total(sub->collected);
@@ -170,6 +172,8 @@ before_strip(GpbAggregateScan *scan)
 	const char *why = find_outcome(scan);
 
 	CHECK_FOR_INTERRUPTS();
+	if (why == NULL && gpb_texts_bytes(scan->texts) > gpb_aggregate_memory(&scan->plan))
+		why = "more groups than hash_mem holds";
 	return why != NULL ? why : judge_texts(scan);
 }
 
@@ -223,6 +227,8 @@ complete_sub(GpbRowsSub *sub)
 const char *
 gpb_aggregate_collect_rows(GpbAggregateScan *scan)
 {
+	/* what the child keeps must outlive this answer */
+	MemoryContext own = MemoryContextSwitchTo(scan->node.css.ss.ps.state->es_query_cxt);
 	GpbAggregateRows *rows;
 	const char *why;
 	int			i;
@@ -234,9 +240,10 @@ gpb_aggregate_collect_rows(GpbAggregateScan *scan)
 	if (rows->codes != NULL)
 		gpb_row_codes_start(rows->codes);
 	for (i = 0; i < scan->nsubs; i++)
-		start_sub(&rows->sub[i], scan->subs[i].ask, GetMemoryChunkContext(scan));
+		start_sub(&rows->sub[i], scan->subs[i].ask);
 	why = read_rows(scan);
 	for (i = 0; i < scan->nsubs && why == NULL; i++)
 		complete_sub(&rows->sub[i]);
+	MemoryContextSwitchTo(own);
 	return why != NULL ? why : find_outcome(scan);
 }

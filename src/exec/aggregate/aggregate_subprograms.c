@@ -8,6 +8,7 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/compile/program_words.h"
@@ -220,4 +221,12 @@ gpb_subprogram_make(const GpbAggregatePlan *plan, uint32 phase, int values, GpbS
 	choose_terms(plan, sub);
 	choose_groups(plan, phase, sub);
 	drop_steps(&sub->program, &plan->program.program, values == 0);
+}
+
+/* ---- memory ---- */
+
+Size
+gpb_aggregate_memory(const GpbAggregatePlan *plan)
+{
+	return get_hash_memory_limit() / (plan->sets.n > 1 ? 2 : 1);
 }

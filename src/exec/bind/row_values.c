@@ -18,7 +18,7 @@
 
 /* ---- which columns ---- */
 
-/* The column of the index, counted from 0, in a slot of a program, and whether it is a lower half */
+/* The column of the index, counted from 0, in a program's slot; *lower: is it the lower half? */
 static int
 slot_index_column(const GpbProgram *program, int slot, bool *lower)
 {
@@ -156,8 +156,9 @@ gpb_row_reader(const GpbProgram *program, const GpbAggregateItem *items, int n,
 	GpbRowReader *reader = palloc0(sizeof(GpbRowReader));
 	const GpbLayout *layout = &program->layout;
 	uint32		slots = read_slots(program, items, n);
-	Bitmapset  *columns = gpb_row_columns(program, items, n, gpb_count_keys(layout),
-										  gpb_count_keys(layout) + layout->ncolumns);
+	int			nkeys = gpb_count_keys(layout);
+	Bitmapset  *columns = gpb_row_columns(program, items, n, nkeys, nkeys + layout->ncolumns);
+	uint32		coded = codes == NULL ? 0 : gpb_row_codes_columns(codes);
 	int			c = -1;
 
 	reader->codes = codes;
@@ -165,7 +166,7 @@ gpb_row_reader(const GpbProgram *program, const GpbAggregateItem *items, int n,
 	{
 		GpbRowColumn *column = &reader->column[reader->n];
 
-		init_column(program, codes == NULL ? 0 : gpb_row_codes_columns(codes), c, reader->n, column);
+		init_column(program, coded, c, reader->n, column);
 		place_column(program, slots, c, column);
 		reader->n++;
 	}

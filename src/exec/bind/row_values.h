@@ -4,9 +4,9 @@
  *	  The values of rows, which no index has, as those that a program over an index reads.
  *
  * A row's columns become the words that an entry of the index with the same values would give: the
- * index says how, by its layout, and no page of it is read.  What the index would refuse, as a numeric of
- * too many digits or a NULL for which its key has no code, no word says: then the program has no
- * answer.
+ * index says how, by its layout, and no page of it is read.  What the index would refuse, as a
+ * numeric of too many digits or a NULL for which its key has no code, no word says: then the
+ * program has no answer.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,8 +56,8 @@ extern GpbRowReader *gpb_row_reader(const GpbProgram *program, const GpbAggregat
 									int n, GpbRowCodes *codes);
 
 /*
- * Read a row into reader->value; false if no words say it.  What is detoasted is left to the current
- * context.
+ * Read a row into reader->value; false if no words say it.  What is detoasted is left to the
+ * current context.
  */
 extern bool gpb_row_read(GpbRowReader *reader, TupleTableSlot *row);
 

@@ -167,8 +167,9 @@ typedef struct GpbProgramConstants
 	GpbMoreWords *more;			/* of the program that was bound last */
 	uint32		columns;		/* INCLUDE columns whose words the program reads, as bits; who
 								 * makes other programs of it adds theirs */
-	bool		of_rows;		/* the entries are rows, whose texts are not in the index: conditions
-								 * on codes are evaluated as these come (exec/bind/row_codes.h) */
+	bool		of_rows;		/* the entries are rows, whose texts are not in the index:
+								 * conditions on codes are evaluated as these come
+								 * (exec/bind/row_codes.h) */
 } GpbProgramConstants;
 
 /*

@@ -19,7 +19,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 
-#include "exec/aggregate/aggregate_merge.h"
+#include "exec/aggregate/aggregate_path.h"
 #include "exec/answer/states.h"
 #include "exec/price/price_constants.h"
 #include "exec/shell/expressions.h"
@@ -92,22 +92,24 @@ make_gather(const GpbAggregateQuery *query, Path *leaf)
 }
 
 void
-gpb_aggregate_add_gather_path(const GpbGrouping *grouping, const GpbAggregateQuery *query,
-							  const GpbAggregatePath *serial)
+gpb_aggregate_add_gather_path(const GpbAggregateQuery *query, const GpbAggregatePath *serial)
 {
-	RelOptInfo *leaf = query->rel;
-	GpbAggregatePath *own = NULL;
-	GpbMerge	merge = {.grouping = grouping, .query = *query, .n = 1, .leaf = &leaf, .own = &own,
-	.first = -1};
-	GpbAggregatePath *merged;
+	GpbAggregateQuery states = *query;
+	GpbAggregatePath *leaf;
+	GpbAggregatePath *merging;
+	const char *refusal;
 	int			workers;
 
 	if (!workers_may_pay(query, serial) ||
-		(workers = count_workers(query, serial->index)) == 0 ||
-		gpb_merge_match(&merge, 0, grouping) != NULL)
+		(workers = count_workers(query, serial->index)) == 0)
 		return;
-	merge.first = 0;
-	make_partial(&own->path.path, workers);
-	if (gpb_merge_path(&merge, make_gather(query, &own->path.path), &merged) == NULL)
-		gpb_offer_aggregate_path(query->grouped_rel, merged);
+	gpb_want_states(&states);
+	leaf = gpb_cheapest_aggregate_path(&states, makeStringInfo());
+	if (leaf == NULL)
+		return;
+	make_partial(&leaf->path.path, workers);
+	merging = gpb_merging_aggregate_path(query, leaf, make_gather(query, &leaf->path.path),
+										 leaf->may_give_up, &refusal);
+	if (merging != NULL)
+		gpb_offer_aggregate_path(query->grouped_rel, merging);
 }

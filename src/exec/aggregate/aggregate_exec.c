@@ -41,13 +41,6 @@ require_rights(const GpbAggregatePlan *plan, const CustomScan *node)
 	}
 }
 
-/* The memory of each subprogram's groups: all share what one has. */
-static Size
-sub_memory(const GpbAggregateScan *scan)
-{
-	return gpb_aggregate_memory(&scan->plan) / scan->nsubs;
-}
-
 /*
  * Make a subprogram, and what asks by it.  The constants are those of the plan's program, which the
  * first one has.
@@ -67,7 +60,7 @@ begin_sub(GpbAggregateScan *scan, int i)
 	if (plan->has_program)
 	{
 		want.program = &sub->program;
-		want.memory = sub_memory(scan);
+		want.memory = scan->memory / scan->nsubs;
 	}
 	if (plan->has_program && plan->source != GPB_OF_STATES)
 	{
@@ -96,6 +89,7 @@ begin_subs(GpbAggregateScan *scan, const EState *estate)
 	scan->subs_of_phase = Max(plan->nvalues, 1);
 	scan->nsubs = plan->sets.nphases * scan->subs_of_phase;
 	scan->subs = palloc(sizeof(GpbSubprogram) * scan->nsubs);
+	scan->memory = get_hash_memory_limit() / (plan->sets.n > 1 ? 2 : 1);
 	for (i = 0; i < scan->nsubs; i++)
 		begin_sub(scan, i);
 	scan->bound_early = gpb_ask_binds_early(scan->subs[0].ask, estate);
@@ -208,6 +202,22 @@ run_sub(GpbAggregateScan *scan, GpbSubprogram *sub, const GpbFoundRanges *found)
 	return gpb_ask_total(sub->ask, found->ranges, found->n);
 }
 
+/*
+ * Have all subprograms answer the ranges, or what those have in the parts of this process.  Returns
+ * NULL, or why there is no answer.
+ */
+static const char *
+ask_subs(GpbAggregateScan *scan, const GpbFoundRanges *found)
+{
+	const char *why = NULL;
+
+	if (scan->parts != NULL && found->n > 0)
+		return gpb_aggregate_ask_shared(scan, found);
+	for (int i = 0; i < scan->nsubs && why == NULL; i++)
+		why = run_sub(scan, &scan->subs[i], found);
+	return why;
+}
+
 /* The node's ranges, to be evaluated */
 typedef struct GpbRangesEvaluation
 {
@@ -236,7 +246,6 @@ answer_ranges(GpbAggregateScan *scan)
 {
 	GpbRangesEvaluation evaluation = {scan};
 	const char *why;
-	int			i;
 
 	if (scan->plan.has_program)
 		stop_asking(scan);
@@ -248,8 +257,8 @@ answer_ranges(GpbAggregateScan *scan)
 	/* constants are not needed if there is nothing to be asked */
 	if (why == NULL && scan->plan.has_program && evaluation.found.n > 0)
 		why = bind_program(scan);
-	for (i = 0; i < scan->nsubs && why == NULL; i++)
-		why = run_sub(scan, &scan->subs[i], &evaluation.found);
+	if (why == NULL)
+		why = ask_subs(scan, &evaluation.found);
 	/* The answer is kept, but not the keys of arrays, which may be millions. */
 	if (evaluation.found.form != GPB_RANGE_BOUNDS && evaluation.found.ranges != NULL)
 		pfree(evaluation.found.ranges);
@@ -416,5 +425,9 @@ const GpbNodeKind gpb_aggregate_node = {
 	.exec.ExecCustomScan = exec_aggregate,
 	.exec.EndCustomScan = end_aggregate,
 	.exec.ReScanCustomScan = rescan_aggregate,
+	.exec.EstimateDSMCustomScan = gpb_aggregate_estimate_shared,
+	.exec.InitializeDSMCustomScan = gpb_aggregate_make_shared,
+	.exec.ReInitializeDSMCustomScan = gpb_aggregate_make_shared,
+	.exec.InitializeWorkerCustomScan = gpb_aggregate_find_shared,
 	.exec.ExplainCustomScan = gpb_aggregate_explain
 };

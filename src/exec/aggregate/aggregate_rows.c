@@ -172,7 +172,7 @@ before_strip(GpbAggregateScan *scan)
 	const char *why = find_outcome(scan);
 
 	CHECK_FOR_INTERRUPTS();
-	if (why == NULL && gpb_texts_bytes(scan->texts) > gpb_aggregate_memory(&scan->plan))
+	if (why == NULL && gpb_texts_bytes(scan->texts) > scan->memory)
 		why = "more groups than hash_mem holds";
 	return why != NULL ? why : judge_texts(scan);
 }

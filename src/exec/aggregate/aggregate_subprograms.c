@@ -222,11 +222,3 @@ gpb_subprogram_make(const GpbAggregatePlan *plan, uint32 phase, int values, GpbS
 	choose_groups(plan, phase, sub);
 	drop_steps(&sub->program, &plan->program.program, values == 0);
 }
-
-/* ---- memory ---- */
-
-Size
-gpb_aggregate_memory(const GpbAggregatePlan *plan)
-{
-	return get_hash_memory_limit() / (plan->sets.n > 1 ? 2 : 1);
-}

@@ -82,7 +82,6 @@ typedef enum GpbRowWay
 	GPB_ROW_NUMERIC,
 	GPB_ROW_WIDE_NUMERIC,
 	GPB_ROW_UUID,
-	GPB_ROW_TIMETZ,
 	GPB_ROW_CODE
 } GpbRowWay;
 
@@ -102,8 +101,7 @@ row_way(GpbCoding coding, bool is_key, bool reads_code)
 		return GPB_ROW_INT4;
 	if (coding == GPB_CODING_INT8 || (coding == GPB_CODING_FLOAT8 && !is_key))
 		return GPB_ROW_INT8;
-	if (coding == GPB_CODING_TIMETZ && is_key)
-		return GPB_ROW_TIMETZ;
+	/* of a key, too, a program reads no such value, but may count those that are not NULL */
 	if (!gpb_coding_has_words(coding))
 		return GPB_ROW_UNREAD;
 	return is_key ? GPB_ROW_KEY : GPB_ROW_WORD;
@@ -207,8 +205,6 @@ make_words(GpbRowCodes *codes, const GpbRowColumn *column, Datum datum, int64 *w
 		   int64 *lower)
 {
 	const char *bytes;
-	int32		zone;
-	int64		utc;
 
 	switch (column->way)
 	{
@@ -232,12 +228,6 @@ make_words(GpbRowCodes *codes, const GpbRowColumn *column, Datum datum, int64 *w
 			bytes = DatumGetPointer(datum);
 			*word = gpb_bytes_word(bytes);
 			*lower = gpb_bytes_word(bytes + 8);
-			return true;
-		case GPB_ROW_TIMETZ:
-			utc = gpb_timetz_utc(datum, &zone);
-			if (!gpb_timetz_fits(utc, zone))
-				return false;
-			*word = gpb_timetz_key(utc, zone);
 			return true;
 		case GPB_ROW_CODE:
 			/* slots of INCLUDE columns are counted from 1 */

@@ -120,22 +120,6 @@ set_first(GpbMerge *merge, GpbAggregatePath *own, const GpbAggregateQuery *query
 }
 
 /*
- * The price of a path that is alike the first leaf's: what is not for beginning is in proportion to
- * the rows.
- */
-static void
-price_alike(const GpbMerge *merge, const RelOptInfo *leaf, Path *path)
-{
-	const Path *first = &merge->first->path.path;
-	double		share = leaf->rows / Max(merge->first->index->rel->rows, 1.0);
-	Cost		begin = Min(gpb_setup_cost, first->startup_cost);
-
-	path->rows = first->rows;
-	path->startup_cost = begin + (first->startup_cost - begin) * share;
-	path->total_cost = path->startup_cost + first->total_cost - first->startup_cost;
-}
-
-/*
  * The path of leaf i where it is alike the first leaf; NULL if it is not.  As many of its pages
  * must be visible to all, or more: else it has a price of its own.
  */
@@ -155,7 +139,8 @@ match_alike(const GpbMerge *merge, int i)
 		(merge->first_codes != 0 && !gpb_codes_are_here(index, merge->first_codes)))
 		return NULL;
 	path = gpb_alike_aggregate_path(merge->first, &sibling, index);
-	price_alike(merge, leaf, &path->path);
+	gpb_sibling_price(&sibling, &merge->first->path.path, gpb_setup_cost, &path->path);
+	path->path.rows = merge->first->path.path.rows;
 	return path;
 }
 

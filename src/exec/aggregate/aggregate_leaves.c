@@ -262,7 +262,10 @@ make_rows(const GpbMerge *merge, RelOptInfo *leaf)
 
 /* ---- leaves ---- */
 
-/* The leaf with the most rows, by whose index the others go if it has one */
+/*
+ * The leaf of which the query reads most, by whose index the others go if it has one; of equal
+ * ones the largest
+ */
 static int
 largest_leaf(const GpbMerge *merge)
 {
@@ -270,10 +273,41 @@ largest_leaf(const GpbMerge *merge)
 
 	for (int i = 1; i < merge->n; i++)
 	{
-		if (merge->leaf[i]->tuples > merge->leaf[largest]->tuples)
+		const RelOptInfo *leaf = merge->leaf[i];
+		const RelOptInfo *other = merge->leaf[largest];
+
+		if (leaf->rows > other->rows || (leaf->rows == other->rows && leaf->tuples > other->tuples))
 			largest = i;
 	}
 	return largest;
+}
+
+/*
+ * Has core a path of the largest leaf that is cheaper than any by an index of ours?  Then most
+ * likely it has of all, and the query looks up a few rows.
+ */
+static bool
+is_look_up(const GpbMerge *merge)
+{
+	RelOptInfo *leaf = merge->leaf[largest_leaf(merge)];
+	bool		dearer = false;
+	ListCell   *lc;
+
+	if (gpb_explain_decisions || merge->query.has_unknown_bounds)
+		return false;
+	foreach(lc, leaf->indexlist)
+	{
+		GpbPriceInput input = {
+			.root = merge->query.root, .index = lfirst_node(IndexOptInfo, lc), .entries = 1.0
+		};
+
+		if (!gpb_index_is_usable(input.index))
+			continue;
+		if (gpb_setup_cost + gpb_price(&input) < leaf->cheapest_total_path->total_cost)
+			return false;
+		dearer = true;
+	}
+	return dearer;
 }
 
 /* Name the partition in a reason that is about it. */
@@ -410,7 +444,8 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 		merge.path = palloc0(sizeof(CustomPath *) * list_length(grouping->leaves));
 		foreach(lc, grouping->leaves)
 			merge.leaf[merge.n++] = lfirst(lc);
-		refusal = match_leaves_in_one_form(&merge);
+		refusal = is_look_up(&merge) ? "an ordinary plan is cheaper" :
+			match_leaves_in_one_form(&merge);
 	}
 	if (refusal == NULL)
 		own = gpb_merging_aggregate_path(&merge.query, merge.first, make_append(&merge),

@@ -172,9 +172,8 @@ find_leaf(PlannerInfo *root, RelOptInfo *parent, int *n)
 	return leaf;
 }
 
-/* The table whose rows the query groups, as a node may scan it; NULL if there is none such. */
-static RelOptInfo *
-grouped_table(PlannerInfo *root, RelOptInfo *rel)
+RelOptInfo *
+gpb_only_table(PlannerInfo *root, RelOptInfo *rel)
 {
 	int			n = 0;
 
@@ -235,7 +234,7 @@ gpb_match_grouping(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	if (refusal != NULL)
 		return refusal;
 	grouping->root = root;
-	grouping->rel = grouped_table(root, input_rel);
+	grouping->rel = gpb_only_table(root, input_rel);
 	if (grouping->rel == NULL)
 		return "it is not of one ordinary table with indexes";
 	grouping->grouped_rel = grouped_rel;

@@ -40,6 +40,13 @@ extern const char *gpb_match_grouping(PlannerInfo *root, UpperRelationKind stage
 									  GpbGrouping *grouping);
 
 /*
+ * The table whose rows are those of a relation of the query: itself, or the only leaf that planning
+ * has left of a parent, of whose columns the query's expressions are not (gpb_of_child()).  NULL if
+ * there is none such that a node may scan.
+ */
+extern RelOptInfo *gpb_only_table(PlannerInfo *root, RelOptInfo *rel);
+
+/*
  * Groups and aggrefs as the query says them, which is how a node's scan tuple must have them, since
  * what is above the node is matched with that.
  */

@@ -59,6 +59,7 @@ typedef struct GpbRankPath
 {
 	CustomPath	path;
 	IndexOptInfo *index;
+	List	   *columns;		/* Vars of the query's that the children return, in their order */
 	GpbRankPlan plan;
 } GpbRankPath;
 
@@ -85,12 +86,32 @@ offset_is_usable(Node *offset)
 	return !contain_volatile_functions(offset) && !contain_subplans(offset);
 }
 
+/* The only expression of a class, as the query says it, if there is only one; else NULL */
+static Expr *
+only_member(const EquivalenceClass *class)
+{
+	Expr	   *only = NULL;
+	ListCell   *lc;
+
+	foreach(lc, class->ec_members)
+	{
+		EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
+
+		if (member->em_is_child)
+			continue;
+		if (only != NULL)
+			return NULL;
+		only = member->em_expr;
+	}
+	return only;
+}
+
 /*
  * Does the query sort rows of equal keys by other columns of the table, or not at all?  Expressions
  * would be columns of the child, which setrefs.c might find elsewhere (rule M13).
  */
 static bool
-ties_are_by_columns(PlannerInfo *root, RelOptInfo *rel)
+ties_are_by_columns(PlannerInfo *root, const RelOptInfo *rel)
 {
 	ListCell   *lc;
 
@@ -98,15 +119,43 @@ ties_are_by_columns(PlannerInfo *root, RelOptInfo *rel)
 		return false;
 	for_each_from(lc, root->sort_pathkeys, 1)
 	{
-		EquivalenceClass *class = lfirst_node(PathKey, lc)->pk_eclass;
-		EquivalenceMember *member = linitial_node(EquivalenceMember, class->ec_members);
-		Var		   *column = (Var *) member->em_expr;
+		Var		   *column = (Var *) only_member(lfirst_node(PathKey, lc)->pk_eclass);
 
-		if (list_length(class->ec_members) != 1 || !IsA(column, Var) ||
-			column->varno != rel->relid || column->varlevelsup != 0 || column->varattno <= 0)
+		if (column == NULL || !IsA(column, Var) || column->varno != rel->relid ||
+			column->varlevelsup != 0 || column->varattno <= 0)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * The columns that the query's target list needs, as the query says them: of the table itself, or
+ * of the parent of which it is left
+ */
+static List *
+needed_columns(PlannerInfo *root)
+{
+	PathTarget *columns = create_empty_pathtarget();
+
+	add_new_columns_to_pathtarget(columns,
+								  pull_var_clause((Node *)
+												  root->upper_targets[UPPERREL_FINAL]->exprs,
+												  PVC_RECURSE_PLACEHOLDERS));
+	return columns->exprs;
+}
+
+/* Are they columns of the table as well, and not its rows as those of its parent? */
+static bool
+columns_are_the_tables(PlannerInfo *root, RelOptInfo *rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, (List *) gpb_of_child(root, rel, (Node *) needed_columns(root)))
+	{
+		if (!IsA(lfirst(lc), Var))
+			return false;
+	}
+	return gpb_rel_has_the_columns(root, rel);
 }
 
 /*
@@ -130,10 +179,11 @@ rank_rel(PlannerInfo *root)
 		!bms_get_singleton_member(root->all_baserels, &relid))
 		return NULL;
 	rel = find_base_rel(root, relid);
-	if (!gpb_rel_is_plain(root, rel) || !ties_are_by_columns(root, rel) ||
+	if (!ties_are_by_columns(root, rel) ||
 		contain_volatile_functions((Node *) root->upper_targets[UPPERREL_FINAL]->exprs))
 		return NULL;
-	return rel;
+	rel = gpb_only_table(root, rel);
+	return rel != NULL && columns_are_the_tables(root, rel) ? rel : NULL;
 }
 
 /* ---- does an index have the order, and nothing but rows wanted? ---- */
@@ -154,8 +204,10 @@ sorts_by_column(PlannerInfo *root, IndexOptInfo *index, int column)
 
 	foreach(lc, class->ec_members)
 	{
-		if (match_index_to_operand((Node *) lfirst_node(EquivalenceMember, lc)->em_expr, column,
-								   index))
+		if (match_index_to_operand(gpb_of_child(root, index->rel,
+												(Node *) lfirst_node(EquivalenceMember,
+																	 lc)->em_expr),
+								   column, index))
 			return true;
 	}
 	return false;
@@ -209,8 +261,8 @@ rank_is_index_only(PlannerInfo *root, IndexOptInfo *index, int column)
 			return false;
 	}
 	pull_varattnos((Node *) index->rel->reltarget->exprs, index->rel->relid, &columns);
-	pull_varattnos((Node *) root->upper_targets[UPPERREL_FINAL]->exprs, index->rel->relid,
-				   &columns);
+	pull_varattnos(gpb_of_child(root, index->rel, (Node *) needed_columns(root)),
+				   index->rel->relid, &columns);
 	while ((member = bms_next_member(columns, member)) >= 0)
 	{
 		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
@@ -398,13 +450,12 @@ rows_of_value_before(PlannerInfo *root, IndexOptInfo *index, int column, const G
  * list itself.
  */
 static PathTarget *
-child_target(PlannerInfo *root)
+child_target(PlannerInfo *root, RelOptInfo *rel)
 {
 	PathTarget *target = create_empty_pathtarget();
-	List	   *exprs = root->upper_targets[UPPERREL_FINAL]->exprs;
 
-	add_new_columns_to_pathtarget(target, pull_var_clause((Node *) exprs,
-														  PVC_RECURSE_PLACEHOLDERS));
+	add_new_columns_to_pathtarget(target, (List *) gpb_of_child(root, rel,
+																(Node *) needed_columns(root)));
 	return set_pathtarget_cost_width(root, target);
 }
 
@@ -425,7 +476,7 @@ make_child_path(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirectio
 							  key_pathkeys(root), direction,
 							  rank_is_index_only(root, index, column), NULL, 1.0, false);
 	child = (IndexPath *) apply_projection_to_path(root, index->rel, (Path *) child,
-												   child_target(root));
+												   child_target(root, index->rel));
 	Assert(IsA(child, IndexPath));
 	child->indexclauses = lappend(child->indexclauses, more);
 	*row_cost = (child->path.total_cost - child->path.startup_cost) / Max(child->path.rows, 1.0);
@@ -534,6 +585,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	path->path.total_cost += target->cost.startup + target->cost.per_tuple * path->path.rows;
 	own = (GpbRankPath *) path;
 	own->index = index;
+	own->columns = needed_columns(root);
 	own->plan = plan;
 	return path;
 }
@@ -610,10 +662,11 @@ plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	GpbRankPlan *plan = &own->plan;
 	Plan	   *child = linitial(custom_plans);
 	Plan	   *rows = plan->sorted ? outerPlan(child) : child;
-	List	   *columns = gpb_plan_columns(child);
+	List	   *columns = list_copy(own->columns);
 	int			nfilled = list_length(columns);
 	CustomScan *scan;
 
+	Assert(list_length(gpb_plan_columns(child)) == nfilled);
 	if (IsA(rows, IndexOnlyScan))
 	{
 		hide_start(((IndexOnlyScan *) rows)->indexqual);

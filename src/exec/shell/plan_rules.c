@@ -99,6 +99,16 @@ gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 	return rel->reloptkind == RELOPT_BASEREL && gpb_rel_is_table(root, rel);
 }
 
+bool
+gpb_rel_has_the_columns(PlannerInfo *root, RelOptInfo *rel)
+{
+	Index		relid = rel->relid;
+
+	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
+		relid = bms_singleton_member(rel->top_parent_relids);
+	return planner_rt_fetch(relid, root)->rtekind == RTE_RELATION;
+}
+
 Node *
 gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression)
 {

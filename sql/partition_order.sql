@@ -49,6 +49,17 @@ BEGIN
 	SET LOCAL gpubtree.enabled = on;
 	RETURN CASE WHEN found IS DISTINCT FROM expected THEN 'DIFFERENT ' ELSE '' END || coalesce(nodes, 'none');
 END $$;
+-- the nodes of a plan, with the rows that came out of them, or that they were not asked
+CREATE FUNCTION leaves(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF, ANALYZE, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'actual|never|Removed' THEN
+			RETURN NEXT regexp_replace(line, '\.00', '');
+		END IF;
+	END LOOP;
+END $$;
 \set ECHO all
 
 -- the first and last rows of groups are those of each partition's
@@ -76,5 +87,62 @@ SELECT compare('SELECT ts FROM %s WHERE ts BETWEEN 1100 AND 1900 ORDER BY ts OFF
 -- a whole row is the parent's
 SELECT compare('SELECT s, ts FROM %s s WHERE ts BETWEEN 1100 AND 1900 ORDER BY ts, v, tenant OFFSET 1500 LIMIT 3');
 
-DROP TABLE seq, flat;
-DROP FUNCTION compare;
+-- over several partitions that follow one another: what is skipped is counted, or read where there is no index
+SELECT compare('SELECT ts FROM %s WHERE ts BETWEEN 0 AND 3999 ORDER BY ts OFFSET 3000 LIMIT 5');
+SELECT compare('SELECT ts, v + 1 FROM %s WHERE ts BETWEEN 100 AND 1999 ORDER BY ts DESC, v, tenant OFFSET 3000 LIMIT 1000');
+SELECT compare('SELECT v, tenant, ts FROM %s WHERE ts BETWEEN 10 AND 3999 ORDER BY ts, v NULLS FIRST, tenant OFFSET 13000 LIMIT 50');
+SELECT compare('SELECT ts FROM %s WHERE ts BETWEEN 500 AND 3500 ORDER BY ts OFFSET 100000');
+SELECT compare('SELECT ts FROM %s WHERE ts BETWEEN 500 AND 2500 ORDER BY ts NULLS FIRST OFFSET 4000');
+-- not where a default partition has values between those of the others
+SELECT compare('SELECT ts FROM %s WHERE ts > 500 ORDER BY ts OFFSET 8000 LIMIT 5');
+-- leaves behind the last row wanted are not asked
+SELECT * FROM leaves('SELECT ts FROM seq WHERE ts BETWEEN 0 AND 2999 ORDER BY ts OFFSET 5000 LIMIT 2');
+SELECT * FROM leaves('SELECT ts FROM seq WHERE ts BETWEEN 0 AND 2999 ORDER BY ts DESC OFFSET 5000 LIMIT 2');
+
+-- without a default partition: pruned when the plan begins, and for each outer row
+ALTER TABLE seq DETACH PARTITION seq_default;
+DELETE FROM flat WHERE ts > 4000 OR ts IS NULL;
+PREPARE skip(int, int, int) AS SELECT ts FROM seq WHERE ts BETWEEN $1 AND $2 ORDER BY ts OFFSET $3 LIMIT 3;
+PREPARE flat_skip(int, int, int) AS SELECT ts FROM flat WHERE ts BETWEEN $1 AND $2 ORDER BY ts OFFSET $3 LIMIT 3;
+SET plan_cache_mode = force_generic_plan;
+SELECT * FROM leaves('EXECUTE skip(100, 1900, 5000)');
+EXECUTE skip(100, 1900, 5000);
+EXECUTE flat_skip(100, 1900, 5000);
+EXECUTE skip(1900, 3100, 100);
+EXECUTE flat_skip(1900, 3100, 100);
+EXECUTE skip(1900, 3100, NULL);
+EXECUTE skip(5000, 100, 1);
+EXECUTE skip(5000, 6000, 1);
+EXECUTE skip(1, 2, -1);
+RESET plan_cache_mode;
+SELECT o, (SELECT ts FROM seq WHERE ts BETWEEN o AND o + 1500 ORDER BY ts OFFSET o * 2 LIMIT 1) AS leaves,
+	(SELECT ts FROM flat WHERE ts BETWEEN o AND o + 1500 ORDER BY ts OFFSET o * 2 LIMIT 1) AS whole
+FROM generate_series(0, 3500, 500) o;
+-- by list, one value a partition, and NULL last
+CREATE TABLE listed (k int, v int) PARTITION BY LIST (k);
+CREATE TABLE listed_1 PARTITION OF listed FOR VALUES IN (1, 2);
+CREATE TABLE listed_3 PARTITION OF listed FOR VALUES IN (3);
+CREATE TABLE listed_null PARTITION OF listed FOR VALUES IN (NULL);
+INSERT INTO listed SELECT nullif(i % 4, 0), i FROM generate_series(1, 8000) i;
+CREATE INDEX ON listed USING gpubtree (k) INCLUDE (v);
+VACUUM ANALYZE listed;
+CREATE FUNCTION listed_at(rank int, direction text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	found text;
+BEGIN
+	EXECUTE format('SELECT q::text FROM (SELECT k, v FROM listed ORDER BY k %s, v OFFSET %s LIMIT 1) q', direction, rank) INTO found;
+	RETURN found;
+END $$;
+SELECT rank, listed_at(rank, '') AS forward, listed_at(rank, 'DESC') AS backward, listed_at(rank, 'NULLS FIRST') AS nulls_first
+FROM unnest(ARRAY[0, 1999, 2000, 3999, 4000, 5999, 6000, 7999, 8000]) rank;
+SELECT * FROM leaves('SELECT k, v FROM listed ORDER BY k, v OFFSET 6500 LIMIT 1');
+SELECT * FROM leaves('SELECT k, v FROM listed ORDER BY k DESC, v OFFSET 6500 LIMIT 1');
+-- WHERE CURRENT OF finds the row, in core's own plan
+BEGIN;
+DECLARE c CURSOR FOR SELECT k FROM listed ORDER BY k OFFSET 2500;
+FETCH 1 FROM c;
+UPDATE listed SET v = -1 WHERE CURRENT OF c RETURNING k, v;
+ROLLBACK;
+
+DROP TABLE seq, seq_default, flat, listed;
+DROP FUNCTION compare, leaves, listed_at;

@@ -534,3 +534,16 @@ gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Pa
 		return "an ordinary plan that hashes groups is cheaper";
 	return NULL;
 }
+
+Cost
+gpb_aggregate_row_cost(const GpbAggregateMatch *match)
+{
+	const GpbAggregatePlan *plan = &match->plan;
+	Cost		cost = cpu_tuple_cost;
+
+	if (match->builder != NULL)
+		cost += gpb_builder_cost(match->builder, 1.0, 1.0);
+	if (plan->program.program.ngroups > 0)
+		cost += GPB_GROUP_ENTRY_COST * cpu_operator_cost;
+	return cost * plan->sets.nphases * Max(plan->nvalues, 1);
+}

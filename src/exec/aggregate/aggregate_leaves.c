@@ -21,6 +21,7 @@
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/bind/row_values.h"
+#include "exec/compile/state_column.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_rules.h"

@@ -35,7 +35,7 @@ typedef struct GpbBucketLeaves
 	bool		descends;
 	bool		nulls_first;
 	List	   *paths;			/* GpbBucketPaths, in the order of the leaves, if they have one */
-	bool		in_order;		/* leaves follow one another, and NULLs come where they are wanted */
+	bool		in_order;		/* leaves follow one another, NULLs coming where they are wanted */
 } GpbBucketLeaves;
 
 /* ---- one leaf ---- */

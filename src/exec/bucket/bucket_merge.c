@@ -42,6 +42,7 @@ struct GpbStateStream
 	TupleTableSlot *sorted;
 	GpbGroup   *next;			/* a group that was read, and begins what is returned next */
 	bool		has_next;
+	bool		ended;			/* there are no more behind it */
 	GpbGroup   *open;			/* the first state of the group at hand, where its answer may be */
 	uint64		nmerged;
 	uint64		nsorted;
@@ -109,6 +110,7 @@ gpb_bucket_merge_stop(GpbBucketScan *scan)
 		stream->sort = NULL;
 	}
 	stream->has_next = false;
+	stream->ended = false;
 	scan->any_result = false;
 	scan->started = false;
 }
@@ -252,11 +254,14 @@ next_state(GpbBucketScan *scan, GpbGroup *group)
 	GpbStateStream *stream = scan->stream;
 	TupleTableSlot *slot = stream->sorted;
 
+	if (stream->ended)
+		return false;
 	if (!stream->sorts)
 		slot = child_state(scan);
 	else if (!tuplesort_gettupleslot(stream->sort, true, false, slot, NULL))
 		slot = NULL;
-	if (slot == NULL)
+	stream->ended = slot == NULL;
+	if (stream->ended)
 		return false;
 	slot_getallattrs(slot);
 	read_state(stream, slot->tts_values[stream->sorts ? 1 : 0], group);

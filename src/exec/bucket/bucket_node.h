@@ -34,8 +34,8 @@ typedef struct GpbBucketMerge
 {
 	bool		descends;		/* does the node return falling results? */
 	bool		nulls_first;
-	bool		in_order;		/* leaves follow one another by their keys in this direction, and each
-								 * has its results so.  Else states are sorted. */
+	bool		in_order;		/* leaves follow one another by their keys in this direction, and
+								 * each has its results so.  Else states are sorted. */
 	int64		first;			/* then no key is below this, or above that, as integers of */
 	int64		last;			/* bucket_function.h */
 } GpbBucketMerge;

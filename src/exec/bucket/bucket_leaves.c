@@ -25,7 +25,6 @@
 #include "exec/shell/ordered_leaves.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
-#include "exec/where/ordered_column.h"
 
 /* What is planned of a parent's leaves */
 typedef struct GpbBucketLeaves
@@ -35,7 +34,7 @@ typedef struct GpbBucketLeaves
 	bool		descends;
 	bool		nulls_first;
 	List	   *paths;			/* GpbBucketPaths, in the order of the leaves, if they have one */
-	bool		in_order;		/* leaves follow one another, NULLs coming where they are wanted */
+	bool		in_order;		/* leaves follow one another; one that has NULLs has nothing else */
 } GpbBucketLeaves;
 
 /* ---- one leaf ---- */
@@ -48,16 +47,6 @@ leaf_query(const GpbGrouping *query, RelOptInfo *leaf, GpbGrouping *grouping)
 	grouping->having = NIL;
 	grouping->target = gpb_state_target(gpb_state_expression(grouping->groups,
 															 grouping->aggrefs));
-}
-
-/* Does the leaf return its NULLs where they are wanted, if it has any? */
-static bool
-nulls_fit(PlannerInfo *root, const GpbBucketPath *own, bool nulls_first)
-{
-	int			column = own->plan.column;
-
-	return (own->index->nulls_first[column] != own->plan.backward) == nulls_first ||
-		gpb_key_column_is_not_null(root, own->index, column);
 }
 
 /* Have the states of two leaves the same format, and the same meaning?  Items name terms. */
@@ -100,7 +89,6 @@ add_leaf(GpbBucketLeaves *leaves, RelOptInfo *leaf)
 		(leaves->paths != NIL &&
 		 !states_agree(&((GpbBucketPath *) linitial(leaves->paths))->plan, &own->plan)))
 		return false;
-	leaves->in_order &= nulls_fit(root, own, leaves->nulls_first);
 	leaves->paths = lappend(leaves->paths, own);
 	return true;
 }
@@ -128,7 +116,7 @@ order_leaves(GpbBucketLeaves *leaves)
 	ListCell   *lc;
 	ListCell   *other;
 
-	leaves->in_order &= list_length(ordered) == list_length(leaves->paths);
+	leaves->in_order = list_length(ordered) == list_length(leaves->paths);
 	if (!leaves->in_order)
 		return;
 	foreach(lc, ordered)
@@ -258,7 +246,7 @@ match_order(GpbBucketLeaves *leaves)
 bool
 gpb_bucket_add_merge_path(const GpbGrouping *query)
 {
-	GpbBucketLeaves leaves = {.query = query, .in_order = true};
+	GpbBucketLeaves leaves = {.query = query};
 	ListCell   *lc;
 
 	if (!gpb_enable_bucketaggregate || list_length(query->groups) != 1 ||

@@ -112,21 +112,18 @@ order_leaves(GpbBucketLeaves *leaves)
 	GpbLeafOrder order = {.column = parent_key(root, first), .descends = leaves->descends,
 	.nulls_first = leaves->nulls_first};
 	List	   *ordered = gpb_ordered_leaves(root, leaves->query->rel, order);
+	Path	  **path_of;			/* of each relation */
 	List	   *paths = NIL;
 	ListCell   *lc;
-	ListCell   *other;
 
 	leaves->in_order = list_length(ordered) == list_length(leaves->paths);
 	if (!leaves->in_order)
 		return;
+	path_of = palloc0(sizeof(Path *) * root->simple_rel_array_size);
+	foreach(lc, leaves->paths)
+		path_of[((Path *) lfirst(lc))->parent->relid] = lfirst(lc);
 	foreach(lc, ordered)
-	{
-		foreach(other, leaves->paths)
-		{
-			if (((Path *) lfirst(other))->parent == lfirst(lc))
-				paths = lappend(paths, lfirst(other));
-		}
-	}
+		paths = lappend(paths, path_of[((RelOptInfo *) lfirst(lc))->relid]);
 	leaves->paths = paths;
 }
 

@@ -102,7 +102,7 @@ FROM types WHERE type ~ '^(smallint|int$|bigint|numeric|float)' ORDER BY name;
 SELECT name, count_asked(name,
 	'SELECT sum(v) FILTER (WHERE d LIKE ''x%%''), count(*) FILTER (WHERE d = ''x5''), count(*) FILTER (WHERE c > ''x3''), count(*) FILTER (WHERE c IN (''x3'', ''x5'')) FROM %s',
 	'SELECT c, d, count(*) FILTER (WHERE d LIKE ''%%ab'') FROM %s GROUP BY c, d', 'SELECT CASE WHEN d LIKE ''x1%%'' THEN c END, count(*) FROM %s GROUP BY 1',
-	'SELECT v, count(DISTINCT d), min(c) FROM %s GROUP BY v', 'SELECT sum(v) FROM %s WHERE d LIKE ''x%%'' AND v > 5',
+	'SELECT v, count(DISTINCT d), min(c) FROM %s GROUP BY v', 'SELECT v, count(DISTINCT d), count(DISTINCT c) FILTER (WHERE d LIKE ''x1%%'') FROM %s GROUP BY v', 'SELECT sum(v) FROM %s WHERE d LIKE ''x%%'' AND v > 5',
 	'SELECT c, count(*) FROM %s WHERE d LIKE ''x%%'' OR v > 5 GROUP BY c', 'SELECT c = NULL, count(*) FILTER (WHERE d = NULL) FROM %s GROUP BY 1',
 	'SELECT d, c, p %% 2, count(*) FROM %s GROUP BY GROUPING SETS ((d, p %% 2), (c), ())') FROM types WHERE name IN ('text', 'bpchar') ORDER BY name;
 
@@ -127,6 +127,12 @@ INSERT INTO whole_odd VALUES (700, 1, 1, NULL, 1, 12345678901234.5, 'x1', 1e22, 
 INSERT INTO parts_odd TABLE whole_odd OFFSET 1500;
 SELECT asked('odd', query) FROM unnest(ARRAY['SELECT sum(v), count(*) FROM %s', 'SELECT sum(n) FROM %s', 'SELECT sum(w) FROM %s', 'SELECT k, count(*) FROM %s GROUP BY k',
 	'SELECT count(k), count(*) FROM %s WHERE v > 3', 'SELECT sum(v) FROM %s WHERE n < 100']) query;
+DROP INDEX whole_wide_c_v_d_idx;
+ALTER TABLE whole_wide ALTER d TYPE numeric(50,5);
+ALTER TABLE parts_wide ALTER d TYPE numeric(50,5);
+INSERT INTO whole_wide VALUES (700, 1, 1, 1e40);
+INSERT INTO parts_wide VALUES (700, 1, 1, 1e40);
+SELECT asked('wide', query) FROM unnest(ARRAY['SELECT sum(d) FROM %s', 'SELECT sum(c) FROM %s']) query;
 -- a step that faults, an error that core does not come to, and a condition that is NULL for one text
 INSERT INTO whole_odd VALUES (700, 1, 1, 1, 1, 1, 'zza', 99999999999, 'y1');
 INSERT INTO parts_odd TABLE whole_odd OFFSET 1501;

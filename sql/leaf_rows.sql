@@ -102,7 +102,7 @@ FROM types WHERE type ~ '^(smallint|int$|bigint|numeric|float)' ORDER BY name;
 SELECT name, count_asked(name,
 	'SELECT sum(v) FILTER (WHERE d LIKE ''x%%''), count(*) FILTER (WHERE d = ''x5''), count(*) FILTER (WHERE c > ''x3''), count(*) FILTER (WHERE c IN (''x3'', ''x5'')) FROM %s',
 	'SELECT c, d, count(*) FILTER (WHERE d LIKE ''%%ab'') FROM %s GROUP BY c, d', 'SELECT CASE WHEN d LIKE ''x1%%'' THEN c END, count(*) FROM %s GROUP BY 1',
-	'SELECT v, count(DISTINCT d), min(c) FROM %s GROUP BY v', 'SELECT v, count(DISTINCT d), count(DISTINCT c) FILTER (WHERE d LIKE ''x1%%'') FROM %s GROUP BY v', 'SELECT sum(v) FROM %s WHERE d LIKE ''x%%'' AND v > 5',
+	'SELECT v, count(DISTINCT d), min(c) FROM %s GROUP BY v', 'SELECT p %% 2, count(DISTINCT d), percentile_disc(0.4) WITHIN GROUP (ORDER BY v) FILTER (WHERE c LIKE ''x1%%'' AND p > 600) FROM %s GROUP BY 1', 'SELECT sum(v) FROM %s WHERE d LIKE ''x%%'' AND v > 5',
 	'SELECT c, count(*) FROM %s WHERE d LIKE ''x%%'' OR v > 5 GROUP BY c', 'SELECT c = NULL, count(*) FILTER (WHERE d = NULL) FROM %s GROUP BY 1',
 	'SELECT d, c, p %% 2, count(*) FROM %s GROUP BY GROUPING SETS ((d, p %% 2), (c), ())') FROM types WHERE name IN ('text', 'bpchar') ORDER BY name;
 

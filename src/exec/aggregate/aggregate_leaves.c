@@ -43,8 +43,8 @@ typedef struct GpbMerge
 	GpbAggregatePath *first;	/* with whose states those of the others must agree */
 	GpbAggregateQuery first_query;	/* of its leaf */
 	uint32		first_codes;	/* INCLUDE columns whose codes its program reads, as bits */
-	const GpbAggregatePath *rows;	/* what a leaf without an index does, as if of the first leaf; NULL
-									 * until it is asked for */
+	const GpbAggregatePath *rows;	/* what a leaf without an index does, as if of the first leaf;
+									 * NULL until it is asked for */
 	const char *rows_refusal;	/* why that cannot be done, if it was asked for */
 } GpbMerge;
 
@@ -412,7 +412,10 @@ make_append(const GpbMerge *merge)
 	return &append->path;
 }
 
-/* Does a restriction have no column?  Core tests it once, above the node, which it would silence. */
+/*
+ * Does a restriction have no column?  Core tests it once, above the node, which would return no row
+ * where one of aggregates is due.
+ */
 static bool
 has_gate(const RelOptInfo *rel)
 {

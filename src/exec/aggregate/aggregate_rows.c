@@ -3,10 +3,10 @@
  * aggregate_rows.c
  *	  Aggregates over the rows of a child plan, by the program of an index that does not have them.
  *
- * The child is core's own scan of a table; it has tested the restrictions.  Each row's values become
- * the words that an entry of the index would have (bind/row_values.h), and go through the evaluator
- * that the CPU engine uses, so what comes out is what an index of that shape over this table would
- * have given, bit by bit.
+ * The child is core's own scan of a table, which has tested the restrictions.  Each row's values
+ * become the words that an entry of the index would have (bind/row_values.h), and go through the
+ * evaluator that the CPU engine uses.  So what comes out is what an index of that form over this
+ * table would have given, bit by bit.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,8 +42,8 @@ struct GpbAggregateRows
 /* ---- begin ---- */
 
 /*
- * Prepare to read rows, when the first execution has bound the program's constants.  Memory here and
- * below is the query's.
+ * Prepare to read rows, when the first execution has bound the program's constants.  Memory here
+ * and below is the query's.
  */
 static void
 begin_rows(GpbAggregateScan *scan)
@@ -124,7 +124,7 @@ add_row(GpbAggregateRows *rows, int nsubs)
 	}
 }
 
-/* Let all subprograms know of texts that have come since.  Returns NULL, or why there is no answer. */
+/* Let all subprograms know of texts that have come since; NULL, or why there is no answer. */
 static const char *
 judge_texts(GpbAggregateScan *scan)
 {

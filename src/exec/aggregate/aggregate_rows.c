@@ -60,7 +60,7 @@ begin_rows(GpbAggregateScan *scan)
 									   ALLOCSET_DEFAULT_SIZES);
 	if (plan->has_program)
 		rows->codes = gpb_row_codes(&plan->program, gpb_ask_constants(scan->subs[0].ask),
-									scan->texts);
+									scan->texts, scan->memory);
 	rows->reader = gpb_row_reader(whole, plan->items, plan->nitems, rows->codes);
 	pfree(whole);
 	scan->rows_read = rows;
@@ -172,8 +172,6 @@ before_strip(GpbAggregateScan *scan)
 	const char *why = find_outcome(scan);
 
 	CHECK_FOR_INTERRUPTS();
-	if (why == NULL && gpb_texts_bytes(scan->texts) > scan->memory)
-		why = "more groups than hash_mem holds";
 	return why != NULL ? why : judge_texts(scan);
 }
 
@@ -197,7 +195,7 @@ read_rows(GpbAggregateScan *scan)
 		has_words = gpb_row_read(rows->reader, row);
 		MemoryContextSwitchTo(caller);
 		if (!has_words)
-			return "a value for which the index has no room";
+			return rows->reader->refusal;
 		if (++n % GPB_STRIP == 0)
 		{
 			why = before_strip(scan);

@@ -231,8 +231,7 @@ make_words(GpbRowCodes *codes, const GpbRowColumn *column, Datum datum, int64 *w
 			return true;
 		case GPB_ROW_CODE:
 			/* slots of INCLUDE columns are counted from 1 */
-			*word = gpb_row_code(codes, column->slot - 1, datum);
-			return true;
+			return gpb_row_code(codes, column->slot - 1, datum, word);
 		default:
 			*word = 0;
 			return true;
@@ -261,5 +260,9 @@ gpb_row_read(GpbRowReader *reader, TupleTableSlot *row)
 		if (column->lower != GPB_NO_SLOT)
 			reader->value[column->lower] = (GpbValue) {lower, value->is_null};
 	}
-	return column == end;
+	if (column == end)
+		return true;
+	reader->refusal = column->way == GPB_ROW_CODE ? "more values than hash_mem holds" :
+		"a value for which the index has no room";
+	return false;
 }

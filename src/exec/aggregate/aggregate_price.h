@@ -23,4 +23,7 @@ extern const char *gpb_aggregate_price(const GpbAggregateQuery *query,
 									   GpbAggregateMatch *match, Path *path,
 									   Cost *estimated_cost);
 
+/* What the programs of a match take for a row of a table, which is not read from an index */
+extern Cost gpb_aggregate_row_cost(const GpbAggregateMatch *match);
+
 #endif							/* GPB_AGGREGATE_PRICE_H */

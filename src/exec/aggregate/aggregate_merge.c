@@ -1,0 +1,204 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_merge.c
+ *	  Planning of states: the paths that return them, and the node above that merges them.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/tlist.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "exec/aggregate/aggregate_path.h"
+#include "exec/answer/ordinary.h"
+#include "exec/price/price_constants.h"
+#include "exec/shell/expressions.h"
+#include "exec/shell/plan_rules.h"
+
+/* ---- the column of states ---- */
+
+Expr *
+gpb_state_expression(List *groups, List *aggrefs)
+{
+	RowExpr    *row = makeNode(RowExpr);
+	ListCell   *lc;
+
+	row->args = list_copy(groups);
+	foreach(lc, aggrefs)
+	{
+		Aggref	   *aggref = makeNode(Aggref);
+
+		*aggref = *lfirst_node(Aggref, lc);
+		aggref->aggsplit = AGGSPLIT_INITIAL_SERIAL;
+		row->args = lappend(row->args, aggref);
+	}
+	row->row_typeid = RECORDOID;
+	row->row_format = COERCE_EXPLICIT_CALL;
+	row->location = -1;
+	return (Expr *) makeRelabelType((Expr *) row, BYTEAOID, -1, InvalidOid,
+									COERCE_EXPLICIT_CAST);
+}
+
+PathTarget *
+gpb_state_target(Expr *state)
+{
+	PathTarget *target = create_empty_pathtarget();
+
+	add_column_to_pathtarget(target, state, 0);
+	target->width = get_typavgwidth(BYTEAOID, -1);
+	return target;
+}
+
+void
+gpb_want_states(GpbAggregateQuery *query)
+{
+	query->having = NIL;
+	query->state = gpb_state_expression(query->groups, query->grouping->aggrefs);
+	query->target = gpb_state_target(query->state);
+}
+
+/* ---- do states agree? ---- */
+
+/* All that the format of a plan's states depends on, but for its program */
+static List *
+format_of(const GpbAggregatePlan *plan)
+{
+	List	   *format = NIL;
+
+	gpb_put_int(&format, plan->has_program);
+	gpb_put_items(&format, plan->items, plan->nitems);
+	for (int i = 0; i < plan->ngroups; i++)
+		gpb_put_word_type(&format, plan->group_types[i]);
+	for (int i = 0; i < plan->nvalues; i++)
+		gpb_values_put(&format, &plan->values[i]);
+	gpb_sets_put(&format, &plan->sets);
+	return format;
+}
+
+/* Do the answers of a plan have nothing but the number of entries? */
+static bool
+only_counts_entries(const GpbAggregatePlan *plan)
+{
+	for (int i = 0; i < plan->nitems; i++)
+	{
+		if (plan->items[i].function != GPB_COUNT_ENTRIES)
+			return false;
+	}
+	return plan->program.program.nterms == 0;
+}
+
+/* Items name terms, whose numbers they have in format_of(). */
+bool
+gpb_states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b)
+{
+	const GpbProgram *p = &a->program.program;
+	const GpbProgram *q = &b->program.program;
+
+	if (a->has_program != b->has_program && !(only_counts_entries(a) && only_counts_entries(b)))
+		return false;
+	if (p->nterms != q->nterms || p->ngroups != q->ngroups)
+		return false;
+	for (int i = 0; i < p->nterms; i++)
+	{
+		if (p->term[i].kind != q->term[i].kind || p->term[i].want != q->term[i].want)
+			return false;
+	}
+	return equal(format_of(a), format_of(b));
+}
+
+/* ---- expressions of several leaves ---- */
+
+Node *
+gpb_of_other_leaf(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other, Node *expression)
+{
+	return gpb_of_child(root, other, gpb_of_parent(root, leaf, expression));
+}
+
+void
+gpb_translate_values(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other, GpbAggregatePlan *plan)
+{
+	GpbValuesPlan *values = palloc(sizeof(GpbValuesPlan) * plan->nvalues);
+
+	for (int i = 0; i < plan->nvalues; i++)
+	{
+		values[i] = plan->values[i];
+		values[i].value = (List *) gpb_of_other_leaf(root, leaf, other, (Node *) values[i].value);
+	}
+	plan->values = values;
+}
+
+/* ---- the node that merges ---- */
+
+/* Let the node have an ordinary plan of the whole query.  Returns NULL, or why there is none. */
+static const char *
+add_ordinary(const GpbAggregateQuery *query, GpbAggregatePath *own)
+{
+	Path	   *ordinary;
+
+	if (gpb_has_subplan(query->root, (Node *) query->target->exprs) ||
+		gpb_has_subplan(query->root, (Node *) query->having))
+		return "the target list or HAVING has a subquery";
+	ordinary = gpb_ordinary_path(query->root, query->grouped_rel, query->target, true);
+	if (ordinary == NULL)
+		return "there is no ordinary plan that could take over";
+	own->path.flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
+	own->path.custom_paths = lappend(own->path.custom_paths, ordinary);
+	return NULL;
+}
+
+/* The plan has the format of the states, and of the rows that are made of them. */
+static void
+fill_plan(const GpbAggregateQuery *query, const GpbAggregatePath *first, GpbAggregatePath *own)
+{
+	GpbAggregatePlan *plan = &own->plan;
+
+	own->index = first->index;
+	own->values = own->columns = first->values;
+	*plan = first->plan;
+	plan->source = GPB_OF_STATES;
+	plan->returns_states = false;
+	plan->conditions = plan->arrays = plan->arms = plan->skips = plan->filters = NIL;
+	plan->skip_prefix = 0;
+	plan->program.constants = NIL;
+	plan->having = query->having;
+	gpb_translate_values(query->root, first->index->rel, query->rel, plan);
+}
+
+/* Fill in the price: that of the states, and of merging them. */
+static void
+fill_price(const GpbAggregateQuery *query, const Path *states, Path *path)
+{
+	double		groups = 1.0;
+	QualCost	having;
+
+	if (query->groups != NIL)
+		groups = estimate_num_groups(query->root, query->groups, query->rel->rows, NULL, NULL);
+	cost_qual_eval(&having, query->having, query->root);
+	path->startup_cost = states->total_cost + states->rows * GPB_MERGE_COST * cpu_operator_cost +
+		having.startup + query->target->cost.startup;
+	path->total_cost = path->startup_cost +
+		groups * (cpu_tuple_cost + having.per_tuple + query->target->cost.per_tuple);
+	path->rows = clamp_row_est(groups * clauselist_selectivity(query->root, query->having, 0,
+															   JOIN_INNER, NULL));
+}
+
+GpbAggregatePath *
+gpb_merging_aggregate_path(const GpbAggregateQuery *query, const GpbAggregatePath *first,
+						   Path *states, bool may_give_up, const char **refusal)
+{
+	GpbAggregatePath *own = gpb_make_aggregate_path(query->rel, query->target);
+
+	own->path.custom_paths = list_make1(states);
+	*refusal = may_give_up ? add_ordinary(query, own) : NULL;
+	if (*refusal != NULL)
+		return NULL;
+	fill_plan(query, first, own);
+	fill_price(query, states, &own->path.path);
+	return own;
+}

@@ -69,7 +69,7 @@ SELECT compare('SELECT v, tenant, ts, w, x FROM %s WHERE ts > 100 ORDER BY v DES
 SELECT compare('SELECT tenant + v AS s, ts, w, x FROM %s WHERE ts < 5400 ORDER BY 1, 2, 3, 4 LIMIT 5 OFFSET 2');
 -- in the order of the key
 SELECT compare('SELECT ts, v FROM %s WHERE ts > 900 AND v %% 10 = 3 ORDER BY ts, v');
--- what the query says of the parent is nothing that a node of a child is asked
+-- the last rows of groups, one row of each key: see partition_order.sql
 SELECT compare('SELECT DISTINCT ON (tenant) tenant, ts FROM %s WHERE ts > 10 ORDER BY tenant, ts DESC');
 SELECT compare('SELECT DISTINCT ts FROM %s WHERE ts BETWEEN 900 AND 2100 ORDER BY 1');
 SELECT compare('SELECT tenant, max(ts) FROM %s GROUP BY tenant ORDER BY 1');

@@ -102,6 +102,18 @@ add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 		gpb_aggregate_add_path(&grouping, refusal);
 }
 
+/* Offer a path for the rows of one table from an OFFSET on. */
+static void
+add_offset_path(PlannerInfo *root, RelOptInfo *output_rel, const FinalPathExtraData *extra)
+{
+	RelOptInfo *rel = gpb_rank_rel(root, extra);
+
+	if (rel == NULL)
+		return;
+	gpb_rank_add_path(root, output_rel, rel, extra);
+	gpb_offset_add_path(root, output_rel, rel, extra);
+}
+
 /* Offer our paths for an upper relation, after everyone else's. */
 static void
 create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
@@ -120,7 +132,7 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		gpb_subqueries_consider(root);
 	}
 	else if (stage == UPPERREL_FINAL)
-		gpb_rank_add_path(root, output_rel, (const FinalPathExtraData *) extra);
+		add_offset_path(root, output_rel, extra);
 }
 
 /* Offer our paths for a table, after everyone else's. */
@@ -157,6 +169,7 @@ static const GpbNodeKind *const node_kinds[] = {
 	&gpb_range_aggregate_node,
 	&gpb_subquery_node,
 	&gpb_rank_node,
+	&gpb_offset_node,
 	&gpb_percentile_node,
 	&gpb_bucket_aggregate_node
 };

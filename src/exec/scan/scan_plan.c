@@ -265,7 +265,6 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	GpbScanGroups groups;
 	bool		wants_first;
 	bool		wants_last;
-	bool		is_child = rel->reloptkind != RELOPT_BASEREL;
 	bool		wants_groups;
 	Var		   *each;
 	GpbScanColumns all;
@@ -276,10 +275,9 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	if (!may_be_planned(root, rel))
 		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
-	/* of a child, what follows is in the query said of its parent */
-	wants_last = !is_child && gpb_scan_wants_last(root, rel, &last);
-	wants_groups = !is_child && gpb_scan_wants_groups(root, rel, &groups);
-	each = is_child ? NULL : gpb_scan_wants_each(root, rel);
+	wants_last = gpb_scan_wants_last(root, rel, &last);
+	wants_groups = gpb_scan_wants_groups(root, rel, &groups);
+	each = gpb_scan_wants_each(root, rel);
 	collect_columns(root, rel, wants_first ? &first : NULL, &all);
 	foreach(lc, rel->indexlist)
 	{

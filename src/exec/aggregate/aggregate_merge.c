@@ -17,7 +17,7 @@
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary.h"
 #include "exec/shell/expressions.h"
-#include "exec/shell/plan_rules.h"
+#include "exec/where/arms.h"
 
 /* ---- the column of states ---- */
 
@@ -124,39 +124,33 @@ gpb_states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b)
 	return equal(format_of(a), format_of(b));
 }
 
-/* ---- expressions of several leaves ---- */
-
-Node *
-gpb_of_other_leaf(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other, Node *expression)
-{
-	return gpb_of_child(root, other, gpb_of_parent(root, leaf, expression));
-}
+/* ---- the node that merges ---- */
 
 void
-gpb_translate_values(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other, GpbAggregatePlan *plan)
+gpb_translate_values(const GpbSibling *sibling, GpbAggregatePlan *plan)
 {
 	GpbValuesPlan *values = palloc(sizeof(GpbValuesPlan) * plan->nvalues);
 
 	for (int i = 0; i < plan->nvalues; i++)
 	{
 		values[i] = plan->values[i];
-		values[i].value = (List *) gpb_of_other_leaf(root, leaf, other, (Node *) values[i].value);
+		values[i].value = (List *) gpb_sibling_expression(sibling, (Node *) values[i].value);
 	}
 	plan->values = values;
 }
 
-/* ---- the node that merges ---- */
-
 /* Let the node have an ordinary plan of the whole query.  Returns NULL, or why there is none. */
 static const char *
-add_ordinary(const GpbAggregateQuery *query, GpbAggregatePath *own)
+add_ordinary(const GpbAggregateQuery *query, const GpbAggregatePlan *leaf, GpbAggregatePath *own)
 {
 	Path	   *ordinary;
 
 	if (gpb_has_subplan(query->root, (Node *) query->target->exprs) ||
 		gpb_has_subplan(query->root, (Node *) query->having))
 		return "the target list or HAVING has a subquery";
-	ordinary = gpb_ordinary_path(query->root, query->grouped_rel, query->target, true);
+	ordinary = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
+								 gpb_may_fail((Node *) leaf->program.constants) ||
+								 gpb_arms_may_fail(leaf->arms));
 	if (ordinary == NULL)
 		return "there is no ordinary plan that could take over";
 	own->path.flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
@@ -169,7 +163,9 @@ static void
 fill_plan(const GpbAggregateQuery *query, const GpbAggregatePath *first, GpbAggregatePath *own)
 {
 	GpbAggregatePlan *plan = &own->plan;
+	GpbSibling	parent;
 
+	gpb_sibling_begin(query->root, first->index->rel, query->rel, &parent);
 	own->index = first->index;
 	own->values = own->columns = first->values;
 	*plan = first->plan;
@@ -179,7 +175,7 @@ fill_plan(const GpbAggregateQuery *query, const GpbAggregatePath *first, GpbAggr
 	plan->skip_prefix = 0;
 	plan->program.constants = NIL;
 	plan->having = query->having;
-	gpb_translate_values(query->root, first->index->rel, query->rel, plan);
+	gpb_translate_values(&parent, plan);
 }
 
 GpbAggregatePath *
@@ -189,7 +185,7 @@ gpb_merging_aggregate_path(const GpbAggregateQuery *query, const GpbAggregatePat
 	GpbAggregatePath *own = gpb_make_aggregate_path(query->rel, query->target);
 
 	own->path.custom_paths = list_make1(states);
-	*refusal = may_give_up ? add_ordinary(query, own) : NULL;
+	*refusal = may_give_up ? add_ordinary(query, &first->plan, own) : NULL;
 	if (*refusal != NULL)
 		return NULL;
 	fill_plan(query, first, own);

@@ -64,6 +64,7 @@ is_parallel_safe_match(PlannerInfo *root, const RelOptInfo *rel, const GpbScanPl
 	return rel->consider_parallel && is_parallel_safe(root, (Node *) evaluated) &&
 		!gpb_may_fail((Node *) evaluated);
 }
+
 /* A path that differs from another leaf's in the table and the index alone */
 typedef struct GpbAlikePath
 {
@@ -184,6 +185,7 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 	path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, rel, rel->reltarget);
 	path->path.pathkeys = model->path.path.pathkeys;
 	path->path.rows = rel->rows;
+	path->path.parallel_safe = model->path.path.parallel_safe && rel->consider_parallel;
 	alike = (GpbAlikePath *) path;
 	alike->model = model;
 	alike->sibling = sibling;

@@ -353,6 +353,7 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 {
 	GpbMerge	merge = {grouping};
 	GpbAggregatePath *own = NULL;
+	Path	   *append = NULL;
 	const char *refusal;
 	ListCell   *lc;
 
@@ -370,10 +371,17 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 		refusal = match_leaves_in_one_form(&merge);
 	}
 	if (refusal == NULL)
-		own = gpb_merging_aggregate_path(&merge.query, merge.first, make_append(&merge),
-										 may_give_up(&merge), &refusal);
+	{
+		append = make_append(&merge);
+		own = gpb_merging_aggregate_path(&merge.query, merge.first, append, may_give_up(&merge),
+										 &refusal);
+	}
 	if (refusal != NULL)
+	{
 		gpb_explain_aggregate_refusal(refusal);
-	else
-		gpb_offer_aggregate_path(grouping->grouped_rel, own);
+		return;
+	}
+	gpb_aggregate_gather_leaves(&merge.query, merge.first, merge.own, merge.n, append,
+								may_give_up(&merge));
+	gpb_offer_aggregate_path(grouping->grouped_rel, own);
 }

@@ -19,6 +19,7 @@ typedef struct GpbAggregatePath
 {
 	CustomPath	path;
 	IndexOptInfo *index;
+	double		entries;		/* that its ranges have */
 	Cost		estimated_cost; /* what it has beside the paths of other indexes */
 	Cost		row_cost;		/* of rows: what the program takes for each */
 	bool		may_give_up;	/* the program may have no answer */
@@ -97,6 +98,16 @@ extern GpbAggregatePath *gpb_merging_aggregate_path(const GpbAggregateQuery *que
  */
 extern void gpb_aggregate_add_gather_path(const GpbAggregateQuery *query,
 										  const GpbAggregatePath *serial);
+
+/*
+ * Likewise for the query of a parent, by the n paths of its leaves, which return states that agree
+ * with those of "first", and of which "append" is that of one process.  may_give_up: one of them
+ * may have no answer.
+ */
+extern void gpb_aggregate_gather_leaves(const GpbAggregateQuery *query,
+										const GpbAggregatePath *first,
+										GpbAggregatePath **leaves, int n, const Path *append,
+										bool may_give_up);
 
 /* ---- what comes of it ---- */
 

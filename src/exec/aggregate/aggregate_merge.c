@@ -9,15 +9,13 @@
 
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
-#include "utils/selfuncs.h"
 
 #include "exec/aggregate/aggregate_path.h"
+#include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary.h"
-#include "exec/price/price_constants.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/plan_rules.h"
 
@@ -65,6 +63,15 @@ gpb_want_states(GpbAggregateQuery *query)
 
 /* ---- do states agree? ---- */
 
+/* A type of a plan's words as that of words of a state, which has texts in the place of codes */
+static GpbWordType
+state_type(GpbWordType type)
+{
+	if (type.class == GPB_WORDS_CODE)
+		type.column = 0;
+	return type;
+}
+
 /* All that the format of a plan's states depends on, but for its program */
 static List *
 format_of(const GpbAggregatePlan *plan)
@@ -74,9 +81,14 @@ format_of(const GpbAggregatePlan *plan)
 	gpb_put_int(&format, plan->has_program);
 	gpb_put_items(&format, plan->items, plan->nitems);
 	for (int i = 0; i < plan->ngroups; i++)
-		gpb_put_word_type(&format, plan->group_types[i]);
+		gpb_put_word_type(&format, state_type(plan->group_types[i]));
 	for (int i = 0; i < plan->nvalues; i++)
-		gpb_values_put(&format, &plan->values[i]);
+	{
+		GpbValuesPlan values = plan->values[i];
+
+		values.type = state_type(values.type);
+		gpb_values_put(&format, &values);
+	}
 	gpb_sets_put(&format, &plan->sets);
 	return format;
 }
@@ -170,24 +182,6 @@ fill_plan(const GpbAggregateQuery *query, const GpbAggregatePath *first, GpbAggr
 	gpb_translate_values(query->root, first->index->rel, query->rel, plan);
 }
 
-/* Fill in the price: that of the states, and of merging them. */
-static void
-fill_price(const GpbAggregateQuery *query, const Path *states, Path *path)
-{
-	double		groups = 1.0;
-	QualCost	having;
-
-	if (query->groups != NIL)
-		groups = estimate_num_groups(query->root, query->groups, query->rel->rows, NULL, NULL);
-	cost_qual_eval(&having, query->having, query->root);
-	path->startup_cost = states->total_cost + states->rows * GPB_MERGE_COST * cpu_operator_cost +
-		having.startup + query->target->cost.startup;
-	path->total_cost = path->startup_cost +
-		groups * (cpu_tuple_cost + having.per_tuple + query->target->cost.per_tuple);
-	path->rows = clamp_row_est(groups * clauselist_selectivity(query->root, query->having, 0,
-															   JOIN_INNER, NULL));
-}
-
 GpbAggregatePath *
 gpb_merging_aggregate_path(const GpbAggregateQuery *query, const GpbAggregatePath *first,
 						   Path *states, bool may_give_up, const char **refusal)
@@ -199,6 +193,6 @@ gpb_merging_aggregate_path(const GpbAggregateQuery *query, const GpbAggregatePat
 	if (*refusal != NULL)
 		return NULL;
 	fill_plan(query, first, own);
-	fill_price(query, states, &own->path.path);
-	return own;
+	*refusal = gpb_aggregate_merge_price(query, &own->plan, states, &own->path.path);
+	return *refusal == NULL ? own : NULL;
 }

@@ -195,6 +195,7 @@ SELECT compare('SELECT count(*), sum(v), min(k) FROM parts WHERE k BETWEEN 50 AN
 DROP INDEX parts_k_v_idx;
 CREATE INDEX ON parts_1 USING gpubtree (k) INCLUDE (v);
 CREATE INDEX ON parts_3 USING gpubtree (k) INCLUDE (v);
+VACUUM parts;
 RESET enable_seqscan;
 SET cpu_tuple_cost = 1;
 SELECT compare('SELECT v % 7, count(*), sum(v) FROM parts WHERE k > 50 GROUP BY 1');

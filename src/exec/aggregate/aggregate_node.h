@@ -34,8 +34,8 @@
 typedef enum GpbAggregateSource
 {
 	GPB_OF_INDEX,				/* the entries of ranges of its index */
-	GPB_OF_STATES,				/* states (README) that the child returns, each of a part of the table;
-								 * the index is that of one of the nodes which they come from */
+	GPB_OF_STATES,				/* states (README) that the child returns, each of a part of the
+								 * table; the index is that of one of the nodes they come from */
 	GPB_OF_ROWS					/* rows of a table, which the child returns */
 } GpbAggregateSource;
 
@@ -43,9 +43,9 @@ typedef enum GpbAggregateSource
  * The fields of the plan node.  Its scan tuple has the value of each item, of each item of values,
  * of each group expression, of each call of GROUPING(), or in their place a row of states; and,
  * never filled, the columns to which conditions and filters refer, the key first.  It scans one
- * table, which if it merges states has partitions or children, and may have no storage.  Its children are the plan of
- * its source, unless that is an index, and then, if it has one, the ordinary plan, whose rows are
- * the node's.
+ * table, which if it merges states has partitions or children, and may have no storage.  Its
+ * children are the plan of its source, unless that is an index, and then, if it has one, the
+ * ordinary plan, whose rows are the node's.
  */
 typedef struct GpbAggregatePlan
 {
@@ -100,10 +100,10 @@ typedef struct GpbAggregateScan
 	GpbNode		node;
 	GpbAggregatePlan plan;
 	GpbCodeSource codes;		/* whose codes are in the words of groups */
-	GpbTexts   *texts;			/* of states that are merged, or of rows: the values that are groups,
-								 * and of rows those of conditions */
-	GpbAggregateRows *rows_read;	/* what reads rows; NULL before the first execution */
+	GpbTexts   *texts;			/* of states that are merged, or of rows: the values that are
+								 * groups, and of rows those of conditions */
 	uint64		states;			/* groups that were merged, in all executions */
+	GpbAggregateRows *rows_read;	/* what reads rows; NULL before the first execution */
 	GpbConditions *conditions;
 	bool		bound_early;	/* the program's constants were evaluated when the node began */
 	const char *unbound;		/* if so, why it cannot be used, or NULL */
@@ -115,8 +115,6 @@ typedef struct GpbAggregateScan
 	int			nsubs;
 	GpbSubprogram *subs;		/* those of each phase together, in the order of values */
 	int			subs_of_phase;
-	Size		memory;			/* of the groups of all subprograms, which share it; those that are
-								 * merged for a set may take as much again */
 	MemoryContext set_context;	/* of the set at hand */
 	const GpbAsk *last;			/* that was asked in this execution, for EXPLAIN; NULL: none */
 	bool		no_ranges;		/* no entry can satisfy the conditions */
@@ -147,8 +145,14 @@ extern bool gpb_aggregate_has_rows(const GpbAggregatePlan *plan);
 extern TupleTableSlot *gpb_aggregate_next_of_rows(GpbAggregateScan *scan);
 
 /*
- * Merge the states that the child returns into the answers of the subprograms.  Returns NULL, or why
- * there is no answer; then the child was not read to its end.
+ * The bytes that all groups of the subprograms together may take.  Groups that are merged for a set
+ * may take as much again.
+ */
+extern Size gpb_aggregate_memory(const GpbAggregatePlan *plan);
+
+/*
+ * Merge the states that the child returns into the answers of the subprograms.  Returns NULL, or
+ * why there is no answer; then the child was not read to its end.
  */
 extern const char *gpb_aggregate_merge_states(GpbAggregateScan *scan);
 

@@ -85,7 +85,7 @@ is_full(const GpbAggregateScan *scan)
 
 	for (int i = 0; i < scan->nsubs; i++)
 		bytes += gpb_collected_bytes(gpb_ask_collected(scan->subs[i].ask));
-	return bytes > scan->memory;
+	return bytes > gpb_aggregate_memory(&scan->plan);
 }
 
 /* Merge a row of states.  Returns NULL, or why there is no answer. */
@@ -133,6 +133,9 @@ gpb_aggregate_merge_states(GpbAggregateScan *scan)
 			elog(ERROR, "a row of states is NULL");
 		why = merge_row(scan, DatumGetByteaPP(row));
 	}
+	/* no more is wanted of workers either */
+	if (why != NULL)
+		ExecShutdownNode(scan->node.child);
 	for (int i = 0; i < scan->nsubs && why == NULL; i++)
 	{
 		if (scan->subs[i].program.ngroups == 0)

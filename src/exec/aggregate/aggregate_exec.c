@@ -60,7 +60,7 @@ begin_sub(GpbAggregateScan *scan, int i)
 	if (plan->has_program)
 	{
 		want.program = &sub->program;
-		want.memory = gpb_aggregate_memory(plan) / scan->nsubs;	/* all share it */
+		want.memory = scan->memory / scan->nsubs;
 	}
 	if (plan->has_program && plan->source != GPB_OF_STATES)
 	{
@@ -89,6 +89,7 @@ begin_subs(GpbAggregateScan *scan, const EState *estate)
 	scan->subs_of_phase = Max(plan->nvalues, 1);
 	scan->nsubs = plan->sets.nphases * scan->subs_of_phase;
 	scan->subs = palloc(sizeof(GpbSubprogram) * scan->nsubs);
+	scan->memory = get_hash_memory_limit() / (plan->sets.n > 1 ? 2 : 1);
 	for (i = 0; i < scan->nsubs; i++)
 		begin_sub(scan, i);
 	scan->bound_early = gpb_ask_binds_early(scan->subs[0].ask, estate);

@@ -115,6 +115,8 @@ typedef struct GpbAggregateScan
 	int			nsubs;
 	GpbSubprogram *subs;		/* those of each phase together, in the order of values */
 	int			subs_of_phase;
+	Size		memory;			/* of the groups of all subprograms, which share it; those that are
+								 * merged for a set may take as much again */
 	MemoryContext set_context;	/* of the set at hand */
 	const GpbAsk *last;			/* that was asked in this execution, for EXPLAIN; NULL: none */
 	bool		no_ranges;		/* no entry can satisfy the conditions */
@@ -143,12 +145,6 @@ extern bool gpb_aggregate_next_row(GpbAggregateScan *scan);
  */
 extern bool gpb_aggregate_has_rows(const GpbAggregatePlan *plan);
 extern TupleTableSlot *gpb_aggregate_next_of_rows(GpbAggregateScan *scan);
-
-/*
- * The bytes that all groups of the subprograms together may take.  Groups that are merged for a set
- * may take as much again.
- */
-extern Size gpb_aggregate_memory(const GpbAggregatePlan *plan);
 
 /*
  * Merge the states that the child returns into the answers of the subprograms.  Returns NULL, or

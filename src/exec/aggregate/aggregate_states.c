@@ -85,7 +85,7 @@ is_full(const GpbAggregateScan *scan)
 
 	for (int i = 0; i < scan->nsubs; i++)
 		bytes += gpb_collected_bytes(gpb_ask_collected(scan->subs[i].ask));
-	return bytes > gpb_aggregate_memory(&scan->plan);
+	return bytes > scan->memory;
 }
 
 /* Merge a row of states.  Returns NULL, or why there is no answer. */

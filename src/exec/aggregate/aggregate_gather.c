@@ -31,7 +31,10 @@
 
 /* ---- may workers answer? ---- */
 
-/* May they, and may they pay for what it takes to start them, where one process costs so much? */
+/*
+ * May they, and may they pay for what it takes to start them, where one process costs so much?
+ * This is cheap, and asked before paths are made.
+ */
 static bool
 workers_may_pay(const GpbAggregateQuery *query, Cost serial)
 {
@@ -72,8 +75,6 @@ count_workers(const GpbAggregatePath *leaf)
 								   max_parallel_workers_per_gather);
 }
 
-/* ---- paths ---- */
-
 /* The processes that share the work, as core counts the leader among so many workers */
 static double
 count_shares(int workers)
@@ -82,6 +83,23 @@ count_shares(int workers)
 
 	return workers + (parallel_leader_participation && leader > 0 ? leader : 0.0);
 }
+
+/*
+ * Do so many workers take less time to start than they save, of what the path, or paths like it,
+ * cost?  Prices, by which paths compete with core's, do not say: core's has one for any number of
+ * workers, and the entries of a plain program have one above their time.
+ */
+static bool
+workers_save_time(const GpbAggregatePath *path, Cost work, int workers)
+{
+	Cost		start = parallel_setup_cost * (GPB_WORKERS_START + GPB_WORKER_START * workers);
+
+	if (!path->plan.has_program)
+		work *= GPB_PLAIN_TIME;
+	return work * (1.0 - 1.0 / count_shares(workers)) >= start;
+}
+
+/* ---- paths ---- */
 
 /* The processes that return states */
 static int
@@ -140,14 +158,13 @@ gpb_aggregate_add_gather_path(const GpbAggregateQuery *query, const GpbAggregate
 	Path	   *path;
 	int			workers = 0;
 
-	if (!workers_may_pay(query, serial->path.path.total_cost) || !leaf_is_safe(serial) ||
-		count_workers(serial) == 0)
+	if (!workers_may_pay(query, serial->path.path.total_cost) || !leaf_is_safe(serial))
 		return;
 	gpb_want_states(&states);
 	leaf = gpb_cheapest_aggregate_path(&states, makeStringInfo());
 	if (leaf != NULL && leaf_is_safe(leaf))
 		workers = count_workers(leaf);
-	if (workers == 0)
+	if (workers == 0 || !workers_save_time(leaf, leaf->path.path.total_cost, workers))
 		return;
 	path = &leaf->path.path;
 	path->parallel_safe = true;
@@ -219,6 +236,8 @@ gpb_aggregate_gather_leaves(const GpbAggregateQuery *query, const GpbAggregatePa
 			return;
 	}
 	workers = count_append_workers(leaves, n);
+	if (!workers_save_time(first, append->total_cost, workers))
+		return;
 	groups = part_leaves(leaves, n, workers, append->total_cost, &whole, &shared);
 	parallel = create_append_path(query->root, query->rel, whole, shared, NIL, NULL, workers, true,
 								  groups);

@@ -39,9 +39,9 @@ usable_clauses(const GpbJoinCandidate *candidate)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		if (IS_OUTER_JOIN(candidate->jointype) &&
-			RINFO_IS_PUSHED_DOWN(rinfo, candidate->joinrel->relids))
+			RINFO_IS_PUSHED_DOWN(rinfo, candidate->relids))
 			continue;
-		if (restriction_is_securely_promotable(rinfo, candidate->innerrel))
+		if (restriction_is_securely_promotable(rinfo, candidate->table))
 			usable = lappend(usable, rinfo);
 	}
 	return usable;
@@ -62,7 +62,7 @@ usable_filters(const GpbJoinCandidate *candidate)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		if (!rinfo->pseudoconstant &&
-			restriction_is_securely_promotable(rinfo, candidate->innerrel))
+			restriction_is_securely_promotable(rinfo, candidate->table))
 			usable = lappend(usable, rinfo);
 	}
 	return usable;
@@ -144,7 +144,7 @@ find_conditions(PlannerInfo *root, GpbJoinCandidate *candidate)
 static bool
 inner_columns(GpbJoinCandidate *candidate)
 {
-	List	   *needed = list_copy(candidate->innerrel->reltarget->exprs);
+	List	   *needed = list_copy(candidate->table->reltarget->exprs);
 	List	   *filters = extract_actual_clauses(candidate->filters, false);
 	ListCell   *lc;
 
@@ -154,7 +154,7 @@ inner_columns(GpbJoinCandidate *candidate)
 	{
 		Var		   *var = (Var *) lfirst(lc);
 
-		if (!IsA(var, Var) || var->varno != candidate->innerrel->relid || var->varattno <= 0)
+		if (!IsA(var, Var) || var->varno != candidate->table->relid || var->varattno <= 0)
 			return false;
 		candidate->columns = list_append_unique(candidate->columns, var);
 	}
@@ -171,7 +171,7 @@ range_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
 
 	inner.jointype = JOIN_INNER;
 	return clauselist_selectivity(root, joining, 0, JOIN_INNER, &inner) *
-		clauselist_selectivity(root, filters, candidate->innerrel->relid, JOIN_INNER, NULL);
+		clauselist_selectivity(root, filters, candidate->table->relid, JOIN_INNER, NULL);
 }
 
 bool
@@ -185,7 +185,7 @@ gpb_is_join_by_columns(GpbJoinCandidate *candidate)
 			return false;
 	}
 	candidate->joining = gpb_add_operand_columns(NULL, candidate->restrictlist,
-												 candidate->innerrel->relid);
+												 candidate->table->relid);
 	return candidate->joining != NULL;
 }
 
@@ -194,8 +194,8 @@ gpb_collect_join_clauses(GpbJoinCandidate *candidate)
 {
 	candidate->usable = usable_clauses(candidate);
 	candidate->bounded = gpb_add_operand_columns(bms_copy(candidate->joining),
-												 candidate->innerrel->baserestrictinfo,
-												 candidate->innerrel->relid);
+												 candidate->table->baserestrictinfo,
+												 candidate->table->relid);
 	return candidate->usable != NIL;
 }
 

@@ -75,7 +75,9 @@ typedef struct GpbJoinCandidate
 	RelOptInfo *joinrel;
 	RelOptInfo *outerrel;
 	RelOptInfo *innerrel;
-	List	   *restrictlist;
+	RelOptInfo *table;			/* what is asked: innerrel, or its only leaf */
+	Relids		relids;			/* of the join, the table's included */
+	List	   *restrictlist;	/* like all clauses below, over the table's columns */
 	SpecialJoinInfo *sjinfo;
 	Relids		param_source_rels;	/* as in JoinPathExtraData */
 

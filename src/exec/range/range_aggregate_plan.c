@@ -55,16 +55,19 @@ typedef struct GpbRangeCandidate
 	RelOptInfo *joinrel;
 	RelOptInfo *grouped_rel;
 	RelOptInfo *outerrel;
-	RelOptInfo *innerrel;
+	RelOptInfo *table;			/* the inner relation, or its only leaf */
+	Relids		relids;			/* of the join, the table's included */
 	GpbRangeColumns columns;	/* by which indexes are refused */
 	bool		left;			/* a LEFT JOIN, with the table on the nullable side */
-	List	   *clauses;		/* RestrictInfos that join the two */
+	List	   *clauses;		/* RestrictInfos that join the two, over the table's columns */
 	List	   *groups;			/* expressions that are grouped by */
 	List	   *having;			/* conditions on the groups */
 	bool		unique;			/* no two outer rows are in one group */
 
+	List	   *aggrefs;		/* as the query says them */
+	List	   *meant;			/* and over the table's columns */
+
 	/* found by match_range_index */
-	List	   *aggrefs;
 	double		entries;		/* in one outer row's range, before a program drops any */
 	Path	   *ordinary;		/* NULL unless the program may have no answer */
 	GpbRangeAggregatePlan plan; /* group columns: their places are not known yet */
@@ -241,10 +244,10 @@ add_clauses(GpbRangeCandidate *candidate, IndexOptInfo *index, int last,
 
 		if (rinfo->pseudoconstant)
 			return "a condition has no column";
-		if (!restriction_is_securely_promotable(rinfo, candidate->innerrel))
+		if (!restriction_is_securely_promotable(rinfo, candidate->table))
 			return "a condition must not see rows before a security policy does";
 		if (joining && candidate->left &&
-			RINFO_IS_PUSHED_DOWN(rinfo, candidate->joinrel->relids))
+			RINFO_IS_PUSHED_DOWN(rinfo, candidate->relids))
 			return "a condition is tested after the outer join";
 		if (!joining && gpb_is_key_not_null(index, rinfo->clause))
 			continue;
@@ -290,14 +293,14 @@ match_entries(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *ind
 	const char *refusal;
 	ListCell   *lc;
 
-	range->nitems = list_length(candidate->aggrefs);
-	refusal = gpb_match_row_program(root, index, filters, candidate->aggrefs, &range->program,
+	range->nitems = list_length(candidate->meant);
+	refusal = gpb_match_row_program(root, index, filters, candidate->meant, &range->program,
 									&range->items);
 	if (refusal != NULL || !candidate->left)
 		return refusal;
-	foreach(lc, candidate->aggrefs)
+	foreach(lc, candidate->meant)
 	{
-		if (!aggref_ignores_nulls(lfirst_node(Aggref, lc), candidate->innerrel->relid))
+		if (!aggref_ignores_nulls(lfirst_node(Aggref, lc), candidate->table->relid))
 			return "an aggregate may count the NULLs of an outer join";
 	}
 	return NULL;
@@ -349,7 +352,7 @@ match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo 
 	if (refusal != NULL)
 		return refusal;
 	candidate->entries = index->tuples *
-		clauselist_selectivity(root, ranges, candidate->innerrel->relid, JOIN_INNER, NULL);
+		clauselist_selectivity(root, ranges, candidate->table->relid, JOIN_INNER, NULL);
 	return NULL;
 }
 
@@ -593,13 +596,15 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 {
 	GpbRangeCandidate candidate = {0};
 	SpecialJoinInfo *left = find_left_join(root, innerrel);
+	RelOptInfo *table = gpb_join_table(root, innerrel);
 	ListCell   *lc;
 
-	if (!gpb_join_is_possible(root, innerrel) || !gpb_joined_last(root, innerrel, left))
+	if (table == NULL || !gpb_joined_last(root, innerrel, left))
 		return;
 	candidate.joinrel = joinrel;
 	candidate.grouped_rel = grouped_rel;
-	candidate.innerrel = innerrel;
+	candidate.table = table;
+	candidate.relids = bms_union(joinrel->relids, table->relids);
 	candidate.outerrel = gpb_find_outer_side(root, joinrel, innerrel);
 	candidate.left = left != NULL;
 	candidate.having = having;
@@ -609,7 +614,9 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	candidate.clauses = gpb_join_clauses(root, joinrel, candidate.outerrel, innerrel);
 	if (candidate.clauses == NIL)
 		return;
-	gpb_collect_range_columns(root, innerrel, candidate.clauses, candidate.aggrefs,
+	candidate.clauses = (List *) gpb_of_child(root, table, (Node *) candidate.clauses);
+	candidate.meant = (List *) gpb_of_child(root, table, (Node *) candidate.aggrefs);
+	gpb_collect_range_columns(root, table, candidate.clauses, candidate.meant,
 							  &candidate.columns);
 	candidate.plan.range.alias = planner_rt_fetch(innerrel->relid, root)->eref->aliasname;
 	candidate.plan.keep_empty = candidate.left;
@@ -617,10 +624,9 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	if (candidate.groups != NIL && groups_are_unique(root, &candidate))
 		candidate.plan.ngroup = 0;
 
-	foreach(lc, innerrel->indexlist)
+	foreach(lc, table->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
-
 		const char *refusal;
 
 		if (!gpb_index_is_usable(index) ||

@@ -18,11 +18,12 @@
  * With old_snapshot_threshold a row may go between the index's visit and the heap's, and nobody
  * would notice (rule M5).
  */
-bool
-gpb_join_is_possible(PlannerInfo *root, RelOptInfo *innerrel)
+RelOptInfo *
+gpb_join_table(PlannerInfo *root, RelOptInfo *innerrel)
 {
-	return !OldSnapshotThresholdActive() && gpb_query_allows_nodes(root) &&
-		gpb_rel_is_plain(root, innerrel);
+	if (OldSnapshotThresholdActive() || !gpb_query_allows_nodes(root))
+		return NULL;
+	return gpb_only_table(root, innerrel);
 }
 
 bool

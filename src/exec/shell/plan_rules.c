@@ -10,6 +10,7 @@
 #include "access/heapam.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -99,12 +100,102 @@ gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 	return rel->reloptkind == RELOPT_BASEREL && gpb_rel_is_table(root, rel);
 }
 
+/* ---- leaves ---- */
+
+/* Add what planning has left of a parent's children. */
+static void
+collect_leaves(PlannerInfo *root, RelOptInfo *parent, List **leaves)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->append_rel_list)
+	{
+		const AppendRelInfo *info = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *child = root->simple_rel_array[info->child_relid];
+
+		if (info->parent_relid != parent->relid || child == NULL || IS_DUMMY_REL(child))
+			continue;
+		if (planner_rt_fetch(child->relid, root)->inh)
+			collect_leaves(root, child, leaves);
+		else
+			*leaves = lappend(*leaves, child);
+	}
+}
+
+List *
+gpb_leaves(PlannerInfo *root, RelOptInfo *rel)
+{
+	List	   *leaves = NIL;
+
+	if (rel->reloptkind == RELOPT_BASEREL && rel->rtekind == RTE_RELATION &&
+		planner_rt_fetch(rel->relid, root)->inh)
+		collect_leaves(root, rel, &leaves);
+	return leaves;
+}
+
+RelOptInfo *
+gpb_only_table(PlannerInfo *root, RelOptInfo *rel)
+{
+	List	   *leaves;
+
+	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION)
+		return NULL;
+	leaves = gpb_leaves(root, rel);
+	if (list_length(leaves) == 1)
+		rel = linitial(leaves);
+	return gpb_rel_is_table(root, rel) ? rel : NULL;
+}
+
 Node *
 gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression)
 {
 	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
 		return expression;
 	return adjust_appendrel_attrs_multilevel(root, expression, GPB_RELS_OF(rel));
+}
+
+/* For gpb_of_parent() */
+typedef struct GpbParentContext
+{
+	PlannerInfo *root;
+	Index		relid;			/* the table's */
+} GpbParentContext;
+
+/*
+ * expression_tree_mutator: the table's columns become those of its topmost parent.  Types, typmods
+ * and collations of inherited columns are their parents'.
+ */
+static Node *
+parent_mutator(Node *node, void *argument)
+{
+	const GpbParentContext *context = argument;
+	const AppendRelInfo *info;
+	Var		   *var = (Var *) node;
+
+	if (node == NULL || !IsA(node, Var) || var->varno != context->relid)
+		return expression_tree_mutator(node, parent_mutator, argument);
+	var = copyObject(var);
+	while ((info = context->root->append_rel_array[var->varno]) != NULL)
+	{
+		if (var->varattno > 0)
+			var->varattno = info->parent_colnos[var->varattno - 1];
+		if (var->varattno == 0)
+			elog(ERROR, "a column of relation %u is none of its parent's", info->child_relid);
+		var->varno = info->parent_relid;
+		var->varnosyn = var->varno;
+		var->varattnosyn = var->varattno;
+	}
+	return (Node *) var;
+}
+
+Node *
+gpb_of_parent(PlannerInfo *root, RelOptInfo *rel, Node *expression)
+{
+	GpbParentContext context = {root, rel->relid};
+
+	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
+		return expression;
+	return parent_mutator(expression, &context);
 }
 
 /* ---- the index ---- */

@@ -41,8 +41,26 @@ extern bool gpb_rel_is_table(PlannerInfo *root, RelOptInfo *rel);
 extern bool gpb_rel_may_be_table(PlannerInfo *root, RelOptInfo *rel);
 extern bool gpb_rel_is_heap(PlannerInfo *root, RelOptInfo *rel);
 
-/* The query's expression, with the columns of the table's parent, if it has one, as its own */
+/*
+ * The leaves that planning has left of a partitioned table, or of an inheritance parent, which is a
+ * child of itself, in core's order; NIL for any other relation.
+ */
+extern List *gpb_leaves(PlannerInfo *root, RelOptInfo *rel);
+
+/*
+ * The table whose rows are all of the relation's: the relation itself or, of a partitioned table or
+ * an inheritance parent, the only leaf that planning has left.  NULL if there is none such that a
+ * node may ask.
+ */
+extern RelOptInfo *gpb_only_table(PlannerInfo *root, RelOptInfo *rel);
+
+/*
+ * The query's expression, also a List of RestrictInfos, with the columns of the table's parent, if
+ * it has one, as its own; and the reverse, for what a plan above compares with the query's
+ * expressions.
+ */
 extern Node *gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression);
+extern Node *gpb_of_parent(PlannerInfo *root, RelOptInfo *rel, Node *expression);
 
 /*
  * Is it a gpubtree index whose key columns, one or several, are plain columns, and whose predicate,

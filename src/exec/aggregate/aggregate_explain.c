@@ -56,7 +56,7 @@ explain_groups(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
 	const GpbSetsPlan *sets = &scan->plan.sets;
 	int			i;
 
-	if (scan->plan.ngroups == 0)
+	if (scan->plan.ngroups == 0 || scan->plan.returns_states)
 		return;
 	if (sets->n == 1)
 	{

@@ -23,6 +23,9 @@ gpb_join_table(PlannerInfo *root, RelOptInfo *innerrel)
 {
 	if (OldSnapshotThresholdActive() || !gpb_query_allows_nodes(root))
 		return NULL;
+	/* in a join of children, which core makes of partitions that match each other */
+	if (innerrel->reloptkind == RELOPT_OTHER_MEMBER_REL)
+		return gpb_rel_is_table(root, innerrel) ? innerrel : NULL;
 	return gpb_only_table(root, innerrel);
 }
 

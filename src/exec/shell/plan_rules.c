@@ -100,9 +100,9 @@ gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 	return rel->reloptkind == RELOPT_BASEREL && gpb_rel_is_table(root, rel);
 }
 
-/* ---- leaves ---- */
+/* ---- parents and children ---- */
 
-/* Add what planning has left of a parent's children. */
+/* Add the leaves that planning has left of a parent, in core's order. */
 static void
 collect_leaves(PlannerInfo *root, RelOptInfo *parent, List **leaves)
 {
@@ -123,26 +123,27 @@ collect_leaves(PlannerInfo *root, RelOptInfo *parent, List **leaves)
 }
 
 List *
-gpb_leaves(PlannerInfo *root, RelOptInfo *rel)
+gpb_leaves_of(PlannerInfo *root, RelOptInfo *parent)
 {
 	List	   *leaves = NIL;
 
-	if (rel->reloptkind == RELOPT_BASEREL && rel->rtekind == RTE_RELATION &&
-		planner_rt_fetch(rel->relid, root)->inh)
-		collect_leaves(root, rel, &leaves);
+	collect_leaves(root, parent, &leaves);
 	return leaves;
 }
 
 RelOptInfo *
 gpb_only_table(PlannerInfo *root, RelOptInfo *rel)
 {
-	List	   *leaves;
-
-	if (!IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION)
+	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION)
 		return NULL;
-	leaves = gpb_leaves(root, rel);
-	if (list_length(leaves) == 1)
+	if (planner_rt_fetch(rel->relid, root)->inh)
+	{
+		List	   *leaves = gpb_leaves_of(root, rel);
+
+		if (list_length(leaves) != 1)
+			return NULL;
 		rel = linitial(leaves);
+	}
 	return gpb_rel_is_table(root, rel) ? rel : NULL;
 }
 
@@ -154,48 +155,37 @@ gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression)
 	return adjust_appendrel_attrs_multilevel(root, expression, GPB_RELS_OF(rel));
 }
 
-/* For gpb_of_parent() */
-typedef struct GpbParentContext
-{
-	PlannerInfo *root;
-	Index		relid;			/* the table's */
-} GpbParentContext;
-
-/*
- * expression_tree_mutator: the table's columns become those of its topmost parent.  Types, typmods
- * and collations of inherited columns are their parents'.
- */
+/* expression_tree_mutator: put columns of the parent in the place of those of its child. */
 static Node *
-parent_mutator(Node *node, void *argument)
+parent_mutator(Node *node, void *context)
 {
-	const GpbParentContext *context = argument;
-	const AppendRelInfo *info;
-	Var		   *var = (Var *) node;
+	const AppendRelInfo *info = context;
+	Var		   *var;
 
-	if (node == NULL || !IsA(node, Var) || var->varno != context->relid)
-		return expression_tree_mutator(node, parent_mutator, argument);
-	var = copyObject(var);
-	while ((info = context->root->append_rel_array[var->varno]) != NULL)
-	{
-		if (var->varattno > 0)
-			var->varattno = info->parent_colnos[var->varattno - 1];
-		if (var->varattno == 0)
-			elog(ERROR, "a column of relation %u is none of its parent's", info->child_relid);
-		var->varno = info->parent_relid;
-		var->varnosyn = var->varno;
-		var->varattnosyn = var->varattno;
-	}
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var) || ((Var *) node)->varno != info->child_relid ||
+		((Var *) node)->varattno <= 0)
+		return expression_tree_mutator(node, parent_mutator, context);
+	var = copyObject((Var *) node);
+	var->varno = info->parent_relid;
+	var->varattno = info->parent_colnos[var->varattno - 1];
+	var->varnosyn = var->varno;
+	var->varattnosyn = var->varattno;
 	return (Node *) var;
 }
 
 Node *
 gpb_of_parent(PlannerInfo *root, RelOptInfo *rel, Node *expression)
 {
-	GpbParentContext context = {root, rel->relid};
+	const AppendRelInfo *info = root->append_rel_array[rel->relid];
 
-	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
-		return expression;
-	return parent_mutator(expression, &context);
+	while (info != NULL)
+	{
+		expression = parent_mutator(expression, (void *) info);
+		info = root->append_rel_array[info->parent_relid];
+	}
+	return expression;
 }
 
 /* ---- the index ---- */

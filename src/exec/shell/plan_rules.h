@@ -43,23 +43,20 @@ extern bool gpb_rel_is_heap(PlannerInfo *root, RelOptInfo *rel);
 
 /*
  * The leaves that planning has left of a partitioned table, or of an inheritance parent, which is a
- * child of itself, in core's order; NIL for any other relation.
+ * child of itself: RelOptInfos, in core's order.
  */
-extern List *gpb_leaves(PlannerInfo *root, RelOptInfo *rel);
+extern List *gpb_leaves_of(PlannerInfo *root, RelOptInfo *parent);
 
 /*
- * The table whose rows are all of the relation's: the relation itself or, of a partitioned table or
- * an inheritance parent, the only leaf that planning has left.  NULL if there is none such that a
- * node may ask.
+ * The table whose rows are those of the relation: itself or, of a parent, the only leaf that
+ * planning has left.  NULL if there is no such table, or if no node may scan it.
  */
 extern RelOptInfo *gpb_only_table(PlannerInfo *root, RelOptInfo *rel);
 
-/*
- * The query's expression, also a List of RestrictInfos, with the columns of the table's parent, if
- * it has one, as its own; and the reverse, for what a plan above compares with the query's
- * expressions.
- */
+/* The query's expression, with the columns of the table's parent, if it has one, as its own */
 extern Node *gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression);
+
+/* The reverse: an expression over columns of a child, with those of its topmost parent */
 extern Node *gpb_of_parent(PlannerInfo *root, RelOptInfo *rel, Node *expression);
 
 /*

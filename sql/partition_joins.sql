@@ -62,6 +62,14 @@ SELECT pj_compare('SELECT o.id, count(t.v), sum(t.v + t.tenant) FROM pj_o o LEFT
 SELECT pj_compare('SELECT o.id, s.* FROM pj_o o, LATERAL (SELECT count(*) + o.g, sum(v), min(w) FROM %s t WHERE t.ts >= o.k AND t.ts < o.hi AND t.ts BETWEEN 1100 AND 1800 AND t.v > 20) s ORDER BY 1');
 SELECT pj_compare('SELECT o.id, (SELECT coalesce(sum(v), -1) + max(tenant) FROM %s t WHERE t.ts >= o.k AND t.ts < o.hi AND t.ts BETWEEN 1100 AND 1800) FROM pj_o o');
 SELECT pj_compare('SELECT o.id, t.x, u.v FROM pj_o o JOIN %1$s t ON t.ts = o.k AND t.ts BETWEEN 1100 AND 1800 LEFT JOIN %1$s u ON u.ts = t.ts + 1000 AND u.ts BETWEEN 2100 AND 2800 AND u.tenant = 1 ORDER BY 1, 2, 3');
+-- over several partitions: each row's range goes to those that it may meet
+SELECT pj_compare('SELECT count(*), sum(t.v), max(t.w) FROM pj_o o JOIN %s t ON t.ts = o.k');
+SELECT pj_compare('SELECT count(*), sum(t.v) FROM pj_o o JOIN %s t ON t.ts = o.k WHERE t.ts < 2500');
+SELECT pj_compare('SELECT count(*), sum(t.v) FILTER (WHERE t.tenant > 2), avg(t.w) FROM pj_o o JOIN %s t ON t.ts >= o.k AND t.ts < o.hi');
+SELECT pj_compare('SELECT o.g, count(*), sum(t.v), max(t.w) FROM pj_o o JOIN %s t ON t.ts >= o.k AND t.ts < o.hi WHERE t.v %% 3 = 1 GROUP BY o.g ORDER BY 1');
+SELECT pj_compare('SELECT o.id, o.hi, count(t.v), sum(t.v + t.tenant), min(t.ts) FROM pj_o o LEFT JOIN %s t ON t.ts BETWEEN o.k AND o.hi GROUP BY o.id, o.hi ORDER BY 1, 2');
+SELECT pj_compare('SELECT o.g, count(*), count(t.v), sum(t.w) FROM pj_o o LEFT JOIN %s t ON t.ts <= o.hi AND t.tenant = 3 AND t.x <> ''x7'' GROUP BY o.g HAVING count(*) > 3 ORDER BY 1');
+SELECT pj_compare('SELECT o.g, max(t.x) FROM pj_o o JOIN %s t ON t.ts >= o.k AND t.ts < o.hi GROUP BY o.g ORDER BY 1');
 -- core's join of partitions that match each other has nodes below its Append
 SET enable_partitionwise_join = on;
 SELECT pj_compare('SELECT a.ts, a.v, b.x FROM %1$s a JOIN %1$s b ON a.ts = b.ts WHERE a.v = 7 AND b.w < 3 AND a.v + b.tenant < 12 ORDER BY 1, 2, 3');

@@ -55,12 +55,12 @@ typedef struct GpbJoinAggregatePath
  * Find how an index answers the aggregates: fill in the items and the program, if they take one,
  * and the ordinary path that takes over where values are elsewhere.  Returns false if there is
  * none, or if the program may give up once the outer plan is read: that may be of a kind that is
- * not read twice.
+ * not read twice; or if it reads ranks of texts, and the table has several partitions.
  */
 static bool
 match_aggregates(PlannerInfo *root, RelOptInfo *grouped_rel, RelOptInfo *outerrel,
-				 IndexOptInfo *index, List *aggrefs, GpbRangeAggregatePlan *plan,
-				 Path **ordinary)
+				 IndexOptInfo *index, List *aggrefs, bool partitioned,
+				 GpbRangeAggregatePlan *plan, Path **ordinary)
 {
 	GpbRowRange *range = &plan->range;
 
@@ -68,7 +68,8 @@ match_aggregates(PlannerInfo *root, RelOptInfo *grouped_rel, RelOptInfo *outerre
 	range->alias = planner_rt_fetch(index->rel->relid, root)->eref->aliasname;
 	*ordinary = NULL;
 	if (gpb_match_row_program(root, index, NIL, aggrefs, &range->program, &range->items) != NULL ||
-		!gpb_row_program_is_certain(&range->program))
+		!gpb_row_program_is_certain(&range->program) ||
+		(partitioned && gpb_row_program_has_ranks(&range->program)))
 		return false;
 	plan->has_ordinary = range->program.present && range->program.may_give_up;
 	if (!plan->has_ordinary)
@@ -93,18 +94,26 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 
 	path->path.rows = 1;
 	input.ask.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
-	input.ask.entries = outer->rows * candidate->index->tuples * candidate->selectivity;
+	input.ask.entries = outer->rows * gpb_join_inner_entries(candidate) * candidate->selectivity;
+	if (candidate->partitions != NULL)
+		gpb_price_partitions(&input, candidate->partitions,
+							 input.ask.entries / Max(outer->rows, 1.0));
 	input.ask.entry_cost = plan->range.program.entry_cost;
 	input.begin_cost = plan->range.program.begin_cost;
 	path->path.total_cost = gpb_outer_price(&input).total_cost;
 	path->path.startup_cost = path->path.total_cost;
 
 	path->custom_paths = ordinary == NULL ? list_make1(outer) : list_make2(outer, ordinary);
+	if (candidate->partitions != NULL)
+		path->custom_paths = lappend(path->custom_paths,
+									 gpb_partitions_path(root, candidate->partitions));
 	GPB_ADD_DISABLED(&path->path, outer);
 	own->candidate = memcpy(palloc(sizeof(*candidate)), candidate, sizeof(*candidate));
 	own->aggrefs = aggrefs;
 	own->plan = memcpy(palloc(sizeof(*plan)), plan, sizeof(*plan));
 	own->plan->joined = true;
+	if (candidate->partitions != NULL)
+		own->plan->partitions = candidate->partitions->list;
 	own->plan->range.index = candidate->index->indexoid;
 	own->plan->range.nconditions = candidate->nconditions;
 	own->plan->range.conditions = candidate->conditions;
@@ -125,7 +134,9 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	List	   *meant;			/* the aggregates, over the table's columns */
 	ListCell   *lc;
 
-	table = gpb_join_table(root, innerrel);
+	candidate.leaves = gpb_join_leaves(root, innerrel);
+	table = candidate.leaves == NIL ? gpb_join_table(root, innerrel) :
+		gpb_model_partition(root, candidate.leaves);
 	if (table == NULL || !gpb_joined_last(root, innerrel, NULL))
 		return;
 	outerrel = gpb_find_outer_side(root, joinrel, innerrel);
@@ -159,7 +170,8 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 		memset(&plan, 0, sizeof(plan));
 		if (gpb_match_join_index(root, &candidate, index) && candidate.filters == NIL &&
 			list_difference_ptr(candidate.restrictlist, candidate.ranged) == NIL &&
-			match_aggregates(root, grouped_rel, outerrel, index, meant, &plan, &ordinary))
+			match_aggregates(root, grouped_rel, outerrel, index, meant,
+							 candidate.leaves != NIL, &plan, &ordinary))
 			add_path(grouped_rel,
 					 (Path *) make_join_aggregate_path(root, grouped_rel, &candidate,
 													   aggrefs, &plan, ordinary));

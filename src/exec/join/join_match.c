@@ -21,6 +21,7 @@
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
 
 /* ---- the range of keys of an outer row ---- */
 
@@ -161,6 +162,28 @@ inner_columns(GpbJoinCandidate *candidate)
 	return true;
 }
 
+/*
+ * Find an index like the candidate's in each of the leaves, if there are several; false if there is
+ * none.
+ */
+static bool
+match_leaves(PlannerInfo *root, GpbJoinCandidate *candidate)
+{
+	const char *refusal;
+
+	candidate->partitions = NULL;
+	if (candidate->leaves == NIL)
+		return true;
+	candidate->partitions = palloc(sizeof(GpbPartitionMatch));
+	refusal = gpb_match_partitions(root, candidate->innerrel, candidate->leaves, candidate->index,
+								   candidate->partitions);
+	if (refusal != NULL && gpb_explain_decisions)
+		ereport(NOTICE,
+				(errmsg("index \"%s\" does not answer this join: %s",
+						get_rel_name(candidate->index->indexoid), refusal)));
+	return refusal == NULL;
+}
+
 /* The fraction of all pairs of an outer and an inner row that the ranges let pass */
 static double
 range_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
@@ -170,6 +193,10 @@ range_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
 	List	   *joining = list_difference_ptr(candidate->ranged, filters);
 
 	inner.jointype = JOIN_INNER;
+	if (candidate->partitions != NULL)
+		return gpb_partitions_selectivity(root, candidate->partitions, joining, JOIN_INNER,
+										  &inner) *
+			gpb_partitions_selectivity(root, candidate->partitions, filters, JOIN_INNER, NULL);
 	return clauselist_selectivity(root, joining, 0, JOIN_INNER, &inner) *
 		clauselist_selectivity(root, filters, candidate->table->relid, JOIN_INNER, NULL);
 }
@@ -218,7 +245,8 @@ gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInf
 		!may_have_conditions(candidate, index))
 		return false;
 	GPB_COUNT_MATCH();
-	if (!find_conditions(root, candidate) || !inner_columns(candidate))
+	if (!find_conditions(root, candidate) || !inner_columns(candidate) ||
+		!match_leaves(root, candidate))
 		return false;
 	candidate->index_only = gpb_index_has_columns(index, candidate->columns);
 	candidate->selectivity = range_selectivity(root, candidate);
@@ -237,6 +265,13 @@ gpb_join_range_clauses(const GpbJoinCandidate *candidate)
 						  with_key_first((OpExpr *) lfirst_node(RestrictInfo, range)->clause,
 										 lfirst(value)));
 	return clauses;
+}
+
+double
+gpb_join_inner_entries(const GpbJoinCandidate *candidate)
+{
+	return candidate->partitions != NULL ? candidate->partitions->whole->tuples :
+		candidate->index->tuples;
 }
 
 /* Have two lists the same pointers in the same order? */

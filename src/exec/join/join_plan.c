@@ -181,7 +181,7 @@ begin_path_price(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, Li
 	price->outer = outer;
 	price->ask.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
 	price->rows = path->rows;
-	price->ask.entries = outer->rows * candidate->index->tuples * candidate->selectivity;
+	price->ask.entries = outer->rows * gpb_join_inner_entries(candidate) * candidate->selectivity;
 	/* core knows from foreign keys of several columns what selectivities do not say */
 	if (candidate->jointype == JOIN_INNER && path->param_info == NULL)
 		price->ask.entries = Max(price->ask.entries, path->rows);

@@ -40,7 +40,7 @@ may_be_programs(PlannerInfo *root, const GpbJoinCandidate *candidate, RestrictIn
 static bool
 costs_more(PlannerInfo *root, const GpbJoinCandidate *candidate, List *conditions)
 {
-	double		matches = candidate->outerrel->rows * candidate->index->tuples *
+	double		matches = candidate->outerrel->rows * gpb_join_inner_entries(candidate) *
 		candidate->selectivity;
 	QualCost	test;
 

@@ -322,8 +322,8 @@ add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
 	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
 	path->path.pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
 	/* the subquery's planner is who knows the table's size */
-	price = gpb_range_aggregate_price(innerrel->subroot, candidate->index, outer, &plan->range,
-									  candidate->entries, path->path.rows, path->path.pathtarget);
+	price = gpb_range_aggregate_price(innerrel->subroot, candidate->index, NULL, outer,
+									  &plan->range, candidate->entries, path->path.rows, path->path.pathtarget);
 	cost_qual_eval(&qual_cost, list_concat_copy(plan->having, clauses), root);
 	path->path.startup_cost = price.startup_cost + qual_cost.startup;
 	path->path.total_cost = price.total_cost + qual_cost.startup +

@@ -55,7 +55,9 @@ typedef struct GpbRangeCandidate
 	RelOptInfo *joinrel;
 	RelOptInfo *grouped_rel;
 	RelOptInfo *outerrel;
-	RelOptInfo *table;			/* the inner relation, or its only leaf */
+	RelOptInfo *innerrel;
+	List	   *leaves;			/* of it, if they are several; else NIL */
+	RelOptInfo *table;			/* the inner relation, its only leaf, or a model of its leaves */
 	Relids		relids;			/* of the join, the table's included */
 	GpbRangeColumns columns;	/* by which indexes are refused */
 	bool		left;			/* a LEFT JOIN, with the table on the nullable side */
@@ -68,6 +70,7 @@ typedef struct GpbRangeCandidate
 	List	   *meant;			/* and over the table's columns */
 
 	/* found by match_range_index */
+	GpbPartitionMatch *partitions;	/* NULL if one table is asked */
 	double		entries;		/* in one outer row's range, before a program drops any */
 	Path	   *ordinary;		/* NULL unless the program may have no answer */
 	GpbRangeAggregatePlan plan; /* group columns: their places are not known yet */
@@ -306,6 +309,32 @@ match_entries(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *ind
 	return NULL;
 }
 
+/*
+ * Find an index like this one in each of the leaves; NULL, or why not.  Ranks of codes are an
+ * index's own.
+ */
+static const char *
+match_leaves(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index)
+{
+	if (gpb_row_program_has_ranks(&candidate->plan.range.program))
+		return "the order of texts is another one in each partition";
+	candidate->partitions = palloc(sizeof(GpbPartitionMatch));
+	return gpb_match_partitions(root, candidate->innerrel, candidate->leaves, index,
+								candidate->partitions);
+}
+
+/* How many entries an outer row's range has that some of the clauses make */
+static double
+range_entries(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptInfo *index,
+			  List *ranges)
+{
+	if (candidate->partitions != NULL)
+		return candidate->partitions->whole->tuples *
+			gpb_partitions_selectivity(root, candidate->partitions, ranges, JOIN_INNER, NULL);
+	return index->tuples *
+		clauselist_selectivity(root, ranges, candidate->table->relid, JOIN_INNER, NULL);
+}
+
 /* Find the ordinary plan that takes over if the program has no answer; NULL, or why not. */
 static const char *
 find_ordinary(PlannerInfo *root, GpbRangeCandidate *candidate)
@@ -347,12 +376,13 @@ match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo 
 							  &ranges, &filters);
 	if (refusal == NULL)
 		refusal = match_entries(root, candidate, index, filters);
+	if (refusal == NULL && candidate->leaves != NIL)
+		refusal = match_leaves(root, candidate, index);
 	if (refusal == NULL)
 		refusal = find_ordinary(root, candidate);
 	if (refusal != NULL)
 		return refusal;
-	candidate->entries = index->tuples *
-		clauselist_selectivity(root, ranges, candidate->table->relid, JOIN_INNER, NULL);
+	candidate->entries = range_entries(root, candidate, index, ranges);
 	return NULL;
 }
 
@@ -397,6 +427,17 @@ result_order(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *outer)
 	return NIL;
 }
 
+/* The candidate's plan as a path has it */
+static const GpbRangeAggregatePlan *
+shared_plan(const GpbRangeCandidate *candidate)
+{
+	GpbRangeAggregatePlan *plan = memcpy(palloc(sizeof(*plan)), &candidate->plan, sizeof(*plan));
+
+	if (candidate->partitions != NULL)
+		plan->partitions = candidate->partitions->list;
+	return plan;
+}
+
 /* Offer the path over an outer path that is in the order that the node needs. */
 static void
 add_range_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptInfo *index,
@@ -406,8 +447,8 @@ add_range_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptIn
 	CustomPath *path = gpb_make_path(sizeof(GpbRangePath), &range_aggregate_path_methods,
 									 candidate->joinrel, candidate->grouped_rel->reltarget);
 	GpbRangePath *own = (GpbRangePath *) path;
-	GpbOuterPrice price = gpb_range_aggregate_price(root, index, outer, &plan->range,
-													candidate->entries, rows,
+	GpbOuterPrice price = gpb_range_aggregate_price(root, index, candidate->partitions, outer,
+													&plan->range, candidate->entries, rows,
 													path->path.pathtarget);
 	QualCost	having;
 
@@ -425,11 +466,14 @@ add_range_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptIn
 	}
 	if (candidate->ordinary != NULL)
 		gpb_range_aggregate_beside(path, candidate->ordinary);
+	if (candidate->partitions != NULL)
+		path->custom_paths = lappend(path->custom_paths,
+									 gpb_partitions_path(root, candidate->partitions));
 	GPB_ADD_DISABLED(&path->path, outer);
 	own->aggrefs = candidate->aggrefs;
 	own->groups = plan->ngroup == 0 ? NIL : candidate->groups;
 	own->having = candidate->having;
-	own->plan = memcpy(palloc(sizeof(*plan)), plan, sizeof(*plan));
+	own->plan = shared_plan(candidate);
 	add_path(candidate->grouped_rel, (Path *) path);
 }
 
@@ -596,11 +640,15 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 {
 	GpbRangeCandidate candidate = {0};
 	SpecialJoinInfo *left = find_left_join(root, innerrel);
-	RelOptInfo *table = gpb_join_table(root, innerrel);
+	RelOptInfo *table;
 	ListCell   *lc;
 
+	candidate.leaves = gpb_join_leaves(root, innerrel);
+	table = candidate.leaves == NIL ? gpb_join_table(root, innerrel) :
+		gpb_model_partition(root, candidate.leaves);
 	if (table == NULL || !gpb_joined_last(root, innerrel, left))
 		return;
+	candidate.innerrel = innerrel;
 	candidate.joinrel = joinrel;
 	candidate.grouped_rel = grouped_rel;
 	candidate.table = table;

@@ -9,10 +9,12 @@
 
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "parser/parsetree.h"
 #include "utils/snapmgr.h"
 
 #include "exec/shell/join_sides.h"
 #include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
 
 /*
  * With old_snapshot_threshold a row may go between the index's visit and the heap's, and nobody
@@ -27,6 +29,21 @@ gpb_join_table(PlannerInfo *root, RelOptInfo *innerrel)
 	if (innerrel->reloptkind == RELOPT_OTHER_MEMBER_REL)
 		return gpb_rel_is_table(root, innerrel) ? innerrel : NULL;
 	return gpb_only_table(root, innerrel);
+}
+
+List *
+gpb_join_leaves(PlannerInfo *root, RelOptInfo *innerrel)
+{
+	List	   *leaves;
+
+	if (OldSnapshotThresholdActive() || !gpb_query_allows_nodes(root) || !gpb_enable_partitions ||
+		innerrel->reloptkind != RELOPT_BASEREL || innerrel->rtekind != RTE_RELATION ||
+		IS_DUMMY_REL(innerrel) || !bms_is_empty(innerrel->lateral_relids) ||
+		!planner_rt_fetch(innerrel->relid, root)->inh ||
+		planner_rt_fetch(innerrel->relid, root)->tablesample != NULL)
+		return NIL;
+	leaves = gpb_leaves_of(root, innerrel);
+	return list_length(leaves) > 1 ? leaves : NIL;
 }
 
 bool

@@ -18,6 +18,12 @@
 extern RelOptInfo *gpb_join_table(PlannerInfo *root, RelOptInfo *innerrel);
 
 /*
+ * The leaves, several, that planning has left of the inner relation, all of which a batched join
+ * has to ask; NIL if it has not left several, or if there may be no such join in this query.
+ */
+extern List *gpb_join_leaves(PlannerInfo *root, RelOptInfo *innerrel);
+
+/*
  * Is the table joined to all others by inner joins alone, but for the outer join "own", which may
  * be NULL?  Then it can be the last to be joined, if core found a way to join the others by
  * themselves.

@@ -45,33 +45,38 @@ workers_may_pay(const GpbAggregateQuery *query, Cost serial)
 }
 
 /*
- * May a worker run the path's node?  There is no subtransaction in which constants may fail
- * (program_bind_safe.c).  The table's restrictions are parallel safe, by core's consider_parallel.
+ * May a worker run the node of a leaf's path?  There is no subtransaction in which constants may
+ * fail (program_bind_safe.c).  The table's restrictions are parallel safe, by core's
+ * consider_parallel.
  */
 static bool
-leaf_is_safe(const GpbAggregatePath *leaf)
+leaf_is_safe(const CustomPath *leaf)
 {
-	const GpbAggregatePlan *plan = &leaf->plan;
+	const GpbAggregatePlan *plan = &gpb_aggregate_model(leaf)->plan;
 
-	if (plan->source == GPB_OF_ROWS && !((Path *) linitial(leaf->path.custom_paths))->parallel_safe)
+	if (plan->source == GPB_OF_ROWS && !((Path *) linitial(leaf->custom_paths))->parallel_safe)
 		return false;
-	return leaf->path.path.parent->consider_parallel &&
+	return leaf->path.parent->consider_parallel &&
 		!gpb_may_fail((Node *) plan->program.constants) && !gpb_arms_may_fail(plan->arms);
 }
 
 /*
- * The number of workers that share the path's index, as core has it for a scan of so much of it; 0
- * if it is not to be shared.  Each process would look for all groups that are skipped to.
+ * The number of workers that share the leaf's index, as core has it for a scan of so much of it; 0
+ * if it is not to be shared.  Each process would look for all groups that are skipped to.  Of a
+ * leaf that is alike another the price tells how much of that one's index it has.
  */
 static int
-count_workers(const GpbAggregatePath *leaf)
+count_workers(const CustomPath *leaf)
 {
-	const IndexOptInfo *index = leaf->index;
-	double		share = Min(leaf->entries / Max(index->tuples, 1.0), 1.0);
+	const GpbAggregatePath *model = gpb_aggregate_model(leaf);
+	const IndexOptInfo *index = model->index;
+	double		share = Min(model->entries / Max(index->tuples, 1.0), 1.0);
 
-	if (leaf->plan.source != GPB_OF_INDEX || leaf->plan.skips != NIL)
+	if (model->plan.source != GPB_OF_INDEX || model->plan.skips != NIL)
 		return 0;
-	return compute_parallel_worker(leaf->path.path.parent, -1, ceil(index->pages * share),
+	if (leaf != &model->path)
+		share *= leaf->path.total_cost / Max(model->path.path.total_cost, 1.0);
+	return compute_parallel_worker(leaf->path.parent, -1, ceil(index->pages * share),
 								   max_parallel_workers_per_gather);
 }
 
@@ -158,12 +163,12 @@ gpb_aggregate_add_gather_path(const GpbAggregateQuery *query, const GpbAggregate
 	Path	   *path;
 	int			workers = 0;
 
-	if (!workers_may_pay(query, serial->path.path.total_cost) || !leaf_is_safe(serial))
+	if (!workers_may_pay(query, serial->path.path.total_cost) || !leaf_is_safe(&serial->path))
 		return;
 	gpb_want_states(&states);
 	leaf = gpb_cheapest_aggregate_path(&states, makeStringInfo());
-	if (leaf != NULL && leaf_is_safe(leaf))
-		workers = count_workers(leaf);
+	if (leaf != NULL && leaf_is_safe(&leaf->path))
+		workers = count_workers(&leaf->path);
 	if (workers == 0 || !workers_save_time(leaf, leaf->path.path.total_cost, workers))
 		return;
 	path = &leaf->path.path;
@@ -177,7 +182,7 @@ gpb_aggregate_add_gather_path(const GpbAggregateQuery *query, const GpbAggregate
 
 /* The number of workers for a Parallel Append of these leaves, as core has it */
 static int
-count_append_workers(GpbAggregatePath **leaves, int n)
+count_append_workers(CustomPath **leaves, int n)
 {
 	int			workers = pg_leftmost_one_pos32(n) + 1;
 
@@ -192,19 +197,19 @@ count_append_workers(GpbAggregatePath **leaves, int n)
  * of all.  Returns how many groups' states all processes return.
  */
 static double
-part_leaves(GpbAggregatePath **leaves, int n, int workers, Cost total, List **whole, List **shared)
+part_leaves(CustomPath **leaves, int n, int workers, Cost total, List **whole, List **shared)
 {
 	double		groups = 0.0;
 
 	for (int i = 0; i < n; i++)
 	{
-		GpbAggregatePath *leaf = palloc(sizeof(GpbAggregatePath));
-		Path	   *path = &leaf->path.path;
-		int			sharing;
+		CustomPath *leaf = gpb_copy_aggregate_path(leaves[i]);
+		Path	   *path = &leaf->path;
+		int			sharing = 0;
 
-		memcpy(leaf, leaves[i], sizeof(GpbAggregatePath));
 		path->parallel_safe = true;
-		sharing = path->total_cost * count_processes(workers) > total ? count_workers(leaf) : 0;
+		if (path->total_cost * count_processes(workers) > total)
+			sharing = count_workers(leaf);
 		groups += path->rows * (sharing > 0 ? count_processes(workers) : 1);
 		if (sharing > 0)
 		{
@@ -219,8 +224,7 @@ part_leaves(GpbAggregatePath **leaves, int n, int workers, Cost total, List **wh
 
 void
 gpb_aggregate_gather_leaves(const GpbAggregateQuery *query, const GpbAggregatePath *first,
-							GpbAggregatePath **leaves, int n, const Path *append,
-							bool may_give_up)
+							CustomPath **leaves, int n, const Path *append, bool may_give_up)
 {
 	List	   *whole = NIL;
 	List	   *shared = NIL;

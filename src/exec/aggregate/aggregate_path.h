@@ -13,19 +13,22 @@
 #include "nodes/extensible.h"
 
 #include "exec/aggregate/aggregate_match.h"
+#include "exec/shell/sibling.h"
 
 /* One way to answer the query: an index, with its conditions and aggregates */
 typedef struct GpbAggregatePath
 {
 	CustomPath	path;
 	IndexOptInfo *index;
-	double		entries;		/* that its ranges have */
 	Cost		estimated_cost; /* what it has beside the paths of other indexes */
+	double		entries;		/* of the ranges, about */
 	Cost		row_cost;		/* of rows: what the program takes for each */
 	bool		may_give_up;	/* the program may have no answer */
 	List	   *values;			/* aggregates, group expressions and calls of GROUPING() */
 	List	   *columns;		/* what the node computes: these, or the state alone */
 	GpbAggregatePlan plan;
+	CustomScan *scan;			/* of a model of others (gpb_alike_aggregate_path()); NULL: not yet
+								 * made */
 } GpbAggregatePath;
 
 /* ---- a path (aggregate_path.c, aggregate_plan.c) ---- */
@@ -59,16 +62,11 @@ extern void gpb_want_states(GpbAggregateQuery *query);
 /* Have the states of two plans the same format, and the same meaning? */
 extern bool gpb_states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b);
 
-/* An expression of one leaf as that of another or, if "other" is their parent, of that */
-extern Node *gpb_of_other_leaf(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other,
-							   Node *expression);
-
 /*
- * Have a plan, which is a copy of that of a leaf, show the expressions of its values as those of
- * another leaf, or of the parent.
+ * Have a plan, which is a copy of that of the sibling's leaf, show the expressions of its values as
+ * those of the other relation.
  */
-extern void gpb_translate_values(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other,
-								 GpbAggregatePlan *plan);
+extern void gpb_translate_values(const GpbSibling *sibling, GpbAggregatePlan *plan);
 
 /*
  * The path of a node that answers the query by the states that the path "states" returns; these
@@ -96,11 +94,24 @@ extern void gpb_aggregate_add_gather_path(const GpbAggregateQuery *query,
  * may have no answer.
  */
 extern void gpb_aggregate_gather_leaves(const GpbAggregateQuery *query,
-										const GpbAggregatePath *first,
-										GpbAggregatePath **leaves, int n, const Path *append,
-										bool may_give_up);
+										const GpbAggregatePath *first, CustomPath **leaves, int n,
+										const Path *append, bool may_give_up);
 
 /* ---- what comes of it ---- */
+
+/*
+ * A path without costs of states of the sibling's other leaf, whose index this is: what the model,
+ * a path of states of the sibling's leaf, does there, it is to do here.  Restrictions and indexes
+ * of both must have been found to be the same.
+ */
+extern CustomPath *gpb_alike_aggregate_path(GpbAggregatePath *model, const GpbSibling *sibling,
+											const IndexOptInfo *index);
+
+/* The path that says what the path of a leaf does: that itself, or the one that it is alike */
+extern const GpbAggregatePath *gpb_aggregate_model(const CustomPath *leaf);
+
+/* A copy of the path of a leaf */
+extern CustomPath *gpb_copy_aggregate_path(const CustomPath *leaf);
 
 /* Say why no path of ours was made, if anybody wants to know. */
 extern void gpb_explain_aggregate_refusal(const char *refusal);

@@ -101,7 +101,6 @@ gpb_rows_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, con
 		return NULL;
 	own = gpb_make_aggregate_path(query->rel, query->target);
 	own->index = index;
-	own->entries = match.entries;
 	own->may_give_up = match.needs_child;
 	own->columns = list_make1(query->state);
 	own->row_cost = gpb_aggregate_row_cost(&match);

@@ -13,6 +13,7 @@
 
 #include "engine/batch.h"
 #include "exec/aggregate/aggregate_node.h"
+#include "exec/answer/partitions.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/exec.h"
 #include "exec/join/join_aggregate.h"
@@ -166,6 +167,7 @@ static const GpbNodeKind *const node_kinds[] = {
 	&gpb_scan_node,
 	&gpb_join_node,
 	&gpb_join_aggregate_node,
+	&gpb_partition_node,
 	&gpb_range_aggregate_node,
 	&gpb_subquery_node,
 	&gpb_rank_node,

@@ -16,42 +16,11 @@
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary.h"
+#include "exec/answer/state_column.h"
 #include "exec/shell/expressions.h"
 #include "exec/where/arms.h"
 
-/* ---- the column of states ---- */
-
-Expr *
-gpb_state_expression(List *groups, List *aggrefs)
-{
-	RowExpr    *row = makeNode(RowExpr);
-	ListCell   *lc;
-
-	row->args = list_copy(groups);
-	foreach(lc, aggrefs)
-	{
-		Aggref	   *aggref = makeNode(Aggref);
-
-		*aggref = *lfirst_node(Aggref, lc);
-		aggref->aggsplit = AGGSPLIT_INITIAL_SERIAL;
-		row->args = lappend(row->args, aggref);
-	}
-	row->row_typeid = RECORDOID;
-	row->row_format = COERCE_EXPLICIT_CALL;
-	row->location = -1;
-	return (Expr *) makeRelabelType((Expr *) row, BYTEAOID, -1, InvalidOid,
-									COERCE_EXPLICIT_CAST);
-}
-
-PathTarget *
-gpb_state_target(Expr *state)
-{
-	PathTarget *target = create_empty_pathtarget();
-
-	add_column_to_pathtarget(target, state, 0);
-	target->width = get_typavgwidth(BYTEAOID, -1);
-	return target;
-}
+/* ---- states wanted ---- */
 
 void
 gpb_want_states(GpbAggregateQuery *query)

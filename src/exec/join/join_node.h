@@ -16,6 +16,7 @@
 
 #include "exec/answer/list_rows.h"
 #include "exec/answer/outer_batch.h"
+#include "exec/answer/partitions.h"
 #include "exec/compile/program_build.h"
 #include "exec/price/outer_price.h"
 #include "exec/shell/node_shell.h"
@@ -75,7 +76,10 @@ typedef struct GpbJoinCandidate
 	RelOptInfo *joinrel;
 	RelOptInfo *outerrel;
 	RelOptInfo *innerrel;
-	List	   *restrictlist;
+	List	   *leaves;			/* of innerrel, if they are several; else NIL */
+	RelOptInfo *table;			/* what is asked: innerrel, its only leaf, or a model of its leaves */
+	Relids		relids;			/* of the join, the table's included */
+	List	   *restrictlist;	/* like all clauses below, over the table's columns */
 	SpecialJoinInfo *sjinfo;
 	Relids		param_source_rels;	/* as in JoinPathExtraData */
 
@@ -99,6 +103,7 @@ typedef struct GpbJoinCandidate
 	GpbRangeCondition *conditions;
 	List	   *values;			/* what these compare with */
 	bool		index_only;
+	GpbPartitionMatch *partitions;	/* the leaves' indexes, or NULL */
 	double		selectivity;	/* of these, of all pairs of rows */
 
 	/* what gpb_join_distinct_keys found last, of whichever index */
@@ -133,7 +138,10 @@ extern bool gpb_is_join_by_columns(GpbJoinCandidate *candidate);
  */
 extern bool gpb_collect_join_clauses(GpbJoinCandidate *candidate);
 
-/* Fill in the candidate for an index of the inner table; false if it cannot do this join. */
+/*
+ * Fill in the candidate for an index of the inner table, and of other leaves one like it; false if
+ * it cannot do this join.
+ */
 extern bool gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate,
 								 IndexOptInfo *index);
 
@@ -145,6 +153,9 @@ extern void gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidat
 
 /* The clauses that make an outer row's range of keys, as OpExprs "key column OP value" */
 extern List *gpb_join_range_clauses(const GpbJoinCandidate *candidate);
+
+/* How many entries the candidate's index has, or those of all leaves together */
+extern double gpb_join_inner_entries(const GpbJoinCandidate *candidate);
 
 /* How many distinct ranges so many outer rows ask for */
 extern double gpb_join_distinct_keys(PlannerInfo *root, GpbJoinCandidate *candidate,

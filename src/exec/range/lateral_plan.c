@@ -29,6 +29,7 @@
 #include "exec/range/lateral.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/clause_order.h"
+#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 #include "exec/where/subquery_match.h"
 
@@ -64,6 +65,7 @@ typedef struct GpbLateralPath
 typedef struct GpbLateralColumns
 {
 	List	   *aggrefs;		/* distinct */
+	List	   *meant;			/* the same over the columns of the table that is asked */
 	List	   *items;			/* a Var for each of aggrefs */
 	List	   *columns;		/* Vars of the columns that are not items */
 	List	   *expressions;	/* what columns are, over the items and the subquery's Params */
@@ -263,7 +265,7 @@ match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerre
 	GpbRangeAggregatePlan *plan;
 	GpbSubqueryMatch match;
 
-	if (!gpb_match_subquery(innerrel->subroot, index, columns->aggrefs, tested, &match))
+	if (!gpb_match_subquery(innerrel->subroot, index, columns->meant, tested, &match))
 		return NULL;
 	candidate = palloc0(sizeof(GpbLateralCandidate));
 	candidate->index = index;
@@ -320,8 +322,8 @@ add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
 	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
 	path->path.pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
 	/* the subquery's planner is who knows the table's size */
-	price = gpb_range_aggregate_price(innerrel->subroot, candidate->index, outer, &plan->range,
-									  candidate->entries, path->path.rows, path->path.pathtarget);
+	price = gpb_range_aggregate_price(innerrel->subroot, candidate->index, NULL, outer,
+									  &plan->range, candidate->entries, path->path.rows, path->path.pathtarget);
 	cost_qual_eval(&qual_cost, list_concat_copy(plan->having, clauses), root);
 	path->path.startup_cost = price.startup_cost + qual_cost.startup;
 	path->path.total_cost = price.total_cost + qual_cost.startup +
@@ -388,7 +390,8 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 	if (table == NULL || !lateral_columns(innerrel, extra->restrictlist, &columns) ||
 		!lateral_having(innerrel, &columns) || columns.aggrefs == NIL)
 		return;
-	gpb_collect_range_columns(innerrel->subroot, table, NIL, columns.aggrefs, &tested);
+	columns.meant = (List *) gpb_of_child(innerrel->subroot, table, (Node *) columns.aggrefs);
+	gpb_collect_range_columns(innerrel->subroot, table, NIL, columns.meant, &tested);
 	foreach(lc, table->indexlist)
 	{
 		GpbLateralCandidate *candidate = match_lateral_index(root, outerrel, innerrel, &columns,

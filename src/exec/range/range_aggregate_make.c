@@ -11,6 +11,7 @@
 #include "optimizer/optimizer.h"
 
 #include "exec/compile/program_words.h"
+#include "exec/answer/partitions.h"
 #include "exec/price/outer_price.h"
 #include "exec/price/price_constants.h"
 #include "exec/range/range_aggregate.h"
@@ -67,7 +68,8 @@ count_float_sums(const GpbRowRange *range)
 }
 
 GpbOuterPrice
-gpb_range_aggregate_price(PlannerInfo *root, IndexOptInfo *index, Path *outer,
+gpb_range_aggregate_price(PlannerInfo *root, IndexOptInfo *index,
+						  const GpbPartitionMatch *partitions, Path *outer,
 						  const GpbRowRange *range, double entries, double rows,
 						  PathTarget *target)
 {
@@ -75,6 +77,8 @@ gpb_range_aggregate_price(PlannerInfo *root, IndexOptInfo *index, Path *outer,
 	.target = target};
 	GpbOuterPrice price;
 
+	if (partitions != NULL)
+		gpb_price_partitions(&input, partitions, entries);
 	input.ask.entries = outer->rows * entries;
 	if (range->program.present)
 	{

@@ -51,6 +51,15 @@ typedef struct GpbScanPath
 	CustomScan *scan;			/* its plan, for these; NULL: not yet made */
 } GpbScanPath;
 
+/* A path that differs from another leaf's in the table and the index alone */
+typedef struct GpbAlikePath
+{
+	CustomPath	path;
+	GpbScanPath *model;
+	GpbSibling	sibling;		/* from the model's leaf to this one */
+	Oid			index;
+} GpbAlikePath;
+
 /*
  * May the node run in a parallel worker?  The table's restrictions and columns may be evaluated in
  * one, by core's consider_parallel; what else the node evaluates is said by the query.  Where
@@ -64,15 +73,6 @@ is_parallel_safe_match(PlannerInfo *root, const RelOptInfo *rel, const GpbScanPl
 	return rel->consider_parallel && is_parallel_safe(root, (Node *) evaluated) &&
 		!gpb_may_fail((Node *) evaluated);
 }
-
-/* A path that differs from another leaf's in the table and the index alone */
-typedef struct GpbAlikePath
-{
-	CustomPath	path;
-	GpbScanPath *model;
-	GpbSibling	sibling;		/* from the model's leaf to this one */
-	Oid			index;
-} GpbAlikePath;
 
 /* Make the path of what was matched, without its price. */
 static CustomPath *
@@ -185,7 +185,7 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 	path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, rel, rel->reltarget);
 	path->path.pathkeys = model->path.path.pathkeys;
 	path->path.rows = rel->rows;
-	path->path.parallel_safe = model->path.path.parallel_safe && rel->consider_parallel;
+	path->path.parallel_safe = rel->consider_parallel && model->path.path.parallel_safe;
 	alike = (GpbAlikePath *) path;
 	alike->model = model;
 	alike->sibling = sibling;

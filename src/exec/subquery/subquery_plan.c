@@ -16,6 +16,7 @@
 #include "utils/snapmgr.h"
 
 #include "exec/shell/expressions.h"
+#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 #include "exec/subquery/subquery.h"
 
@@ -50,6 +51,7 @@ gpb_subqueries_consider(PlannerInfo *root)
 	RelOptInfo *table;
 	Node	   *target;
 	List	   *aggrefs = NIL;
+	List	   *meant;			/* the same over the table's columns */
 	List	   *matches = NIL;
 	GpbRangeColumns columns;
 	ListCell   *lc;
@@ -63,13 +65,14 @@ gpb_subqueries_consider(PlannerInfo *root)
 	target = (Node *) linitial_node(TargetEntry, root->processed_tlist)->expr;
 	if (!gpb_subquery_aggrefs(target, &aggrefs) || aggrefs == NIL)
 		return;
-	gpb_collect_range_columns(root, table, NIL, aggrefs, &columns);
+	meant = (List *) gpb_of_child(root, table, (Node *) aggrefs);
+	gpb_collect_range_columns(root, table, NIL, meant, &columns);
 	foreach(lc, table->indexlist)
 	{
 		GpbSubqueryMatch match;
 		GpbRowProgram *program;
 
-		if (!gpb_match_subquery(root, lfirst_node(IndexOptInfo, lc), aggrefs, &columns,
+		if (!gpb_match_subquery(root, lfirst_node(IndexOptInfo, lc), meant, &columns,
 								&match) ||
 			gpb_may_fail((Node *) match.range.program.plan.constants))
 			continue;

@@ -35,7 +35,7 @@ gpb_subquery_table(PlannerInfo *subroot)
 	if (!bms_get_singleton_member(subroot->all_baserels, &relid))
 		return NULL;
 	rel = find_base_rel(subroot, relid);
-	return gpb_rel_is_plain(subroot, rel) ? rel : NULL;
+	return rel->reloptkind == RELOPT_BASEREL ? gpb_only_table(subroot, rel) : NULL;
 }
 
 bool

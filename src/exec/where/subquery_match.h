@@ -36,7 +36,8 @@ typedef struct GpbSubqueryMatch
 
 /*
  * The table of a subquery that is one row of aggregates over it, or none where HAVING rejects it;
- * NULL if the subquery is anything else.  To be called when the subquery's paths are made, or
+ * it may be the only leaf of the one that the subquery names (gpb_of_child()).  NULL if the
+ * subquery is anything else.  To be called when the subquery's paths are made, or
  * later.
  */
 extern RelOptInfo *gpb_subquery_table(PlannerInfo *subroot);
@@ -50,7 +51,8 @@ extern bool gpb_subquery_aggrefs(Node *expression, List **aggrefs);
 
 /*
  * Fill in the match for an index of the subquery's table; false if the index cannot answer the
- * Aggrefs under the subquery's conditions.  columns: as gpb_collect_range_columns() finds them.
+ * Aggrefs, over that table's columns, under the subquery's conditions.  columns: as
+ * gpb_collect_range_columns() finds them.
  */
 extern bool gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
 							   const GpbRangeColumns *columns, GpbSubqueryMatch *match);

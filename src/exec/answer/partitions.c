@@ -31,6 +31,7 @@ typedef struct GpbOpenPartition
 {
 	Relation	heap;
 	Relation	index;
+	int			entry;			/* in the list */
 	GpbKeyRange keys;			/* that its bounds allow */
 	int			place;			/* among the Append's plans; -1 without one */
 	PlanState  *shown;			/* its plan there; NULL without one */
@@ -62,6 +63,7 @@ gpb_put_partitions(List **private, const GpbPartitionList *list)
 {
 	int			i;
 
+	gpb_put_oid(private, list->table);
 	gpb_put_int(private, list->n);
 	for (i = 0; i < list->n; i++)
 	{
@@ -80,6 +82,7 @@ gpb_get_partitions(GpbPrivateReader *reader, GpbPartitionList *list)
 {
 	int			i;
 
+	list->table = gpb_get_oid(reader);
 	list->n = gpb_get_int(reader);
 	list->partition = palloc0(sizeof(GpbPartition) * list->n);
 	for (i = 0; i < list->n; i++)
@@ -145,15 +148,17 @@ const GpbNodeKind gpb_partition_node = {
 
 /* Open a partition of the list. */
 static void
-open_partition(GpbPartitions *partitions, const GpbPartition *partition, PlanState *shown,
-			   int place, int eflags)
+open_partition(GpbPartitions *partitions, const GpbPartitionList *list, int entry,
+			   PlanState *shown, int place, int eflags)
 {
 	PlanState  *ps = &partitions->node->css.ss.ps;
+	const GpbPartition *partition = &list->partition[entry];
 	GpbOpenPartition *open = &partitions->open[partitions->n++];
 	GpbRangeValues *bounds;
 
 	memset(open, 0, sizeof(*open));
 	gpb_open_unnamed(ps->state, partition->index, eflags, &open->heap, &open->index);
+	open->entry = entry;
 	open->shown = shown;
 	open->place = place;
 	open->valid = true;
@@ -168,8 +173,8 @@ open_partition(GpbPartitions *partitions, const GpbPartition *partition, PlanSta
 		open->keys = (GpbKeyRange) {~(GpbKey) 0, 0};
 }
 
-/* The partition of the list that a plan below the Append stands for */
-static const GpbPartition *
+/* The place in the list of the partition that a plan below the Append stands for */
+static int
 find_partition(const GpbPartitionList *list, const PlanState *ps, int hint)
 {
 	Oid			index = partition_index(ps);
@@ -177,10 +182,10 @@ find_partition(const GpbPartitionList *list, const PlanState *ps, int hint)
 
 	for (i = 0; i < list->n; i++)
 	{
-		const GpbPartition *partition = &list->partition[(hint + i) % list->n];
+		int			entry = (hint + i) % list->n;
 
-		if (partition->index == index)
-			return partition;
+		if (list->partition[entry].index == index)
+			return entry;
 	}
 	elog(ERROR, "index %u is none of the node's", index);
 }
@@ -197,13 +202,13 @@ open_shown(GpbPartitions *partitions, const GpbPartitionList *list, int eflags)
 
 	if (!IsA(partitions->child, AppendState))
 	{
-		open_partition(partitions, find_partition(list, partitions->child, 0), partitions->child,
-					   0, eflags);
+		open_partition(partitions, list, find_partition(list, partitions->child, 0),
+					   partitions->child, 0, eflags);
 		return;
 	}
 	append = (AppendState *) partitions->child;
 	for (i = 0; i < append->as_nplans; i++)
-		open_partition(partitions, find_partition(list, append->appendplans[i], i),
+		open_partition(partitions, list, find_partition(list, append->appendplans[i], i),
 					   append->appendplans[i], i, eflags);
 	partitions->pruned = append->as_prune_state != NULL && append->as_prune_state->do_exec_prune;
 }
@@ -236,7 +241,7 @@ gpb_partitions_begin(GpbNode *node, const GpbPartitionList *list, Plan *plan, in
 	if (plan != NULL)
 		open_shown(partitions, list, eflags);
 	for (i = 0; plan == NULL && i < list->n; i++)
-		open_partition(partitions, &list->partition[i], NULL, -1, eflags);
+		open_partition(partitions, list, i, NULL, -1, eflags);
 	pg_qsort(partitions->open, partitions->n, sizeof(GpbOpenPartition), compare_keys);
 	partitions->reach = palloc(sizeof(GpbKey) * list->n);
 	partitions->targets = palloc(sizeof(GpbAskTarget) * list->n);
@@ -257,6 +262,12 @@ gpb_partitions_targets(const GpbPartitions *partitions, int *n)
 {
 	*n = partitions->n;
 	return partitions->targets;
+}
+
+int
+gpb_partitions_place(const GpbPartitions *partitions, int i)
+{
+	return partitions->open[i].entry;
 }
 
 /* ---- each execution ---- */

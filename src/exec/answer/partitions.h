@@ -34,6 +34,7 @@ typedef struct GpbPartition
 
 typedef struct GpbPartitionList
 {
+	Oid			table;			/* the parent */
 	int			n;				/* 0: the node asks one table */
 	GpbPartition *partition;
 } GpbPartitionList;
@@ -101,6 +102,9 @@ extern GpbPartitions *gpb_partitions_begin(GpbNode *node, const GpbPartitionList
 
 /* The tables that are asked; there may be none. */
 extern const GpbAskTarget *gpb_partitions_targets(const GpbPartitions *partitions, int *n);
+
+/* The place in the list of the partition that is target number i */
+extern int	gpb_partitions_place(const GpbPartitions *partitions, int i);
 
 /* A new execution of the node begins: parameters may prune other partitions. */
 extern void gpb_partitions_restart(GpbPartitions *partitions);

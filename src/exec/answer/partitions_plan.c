@@ -327,6 +327,7 @@ gpb_match_partitions(PlannerInfo *root, RelOptInfo *parent, List *leaves, IndexO
 
 	memset(match, 0, sizeof(*match));
 	match->parent = parent;
+	match->list.table = table_of(root, parent);
 	match->whole = begin_whole(model);
 	match->list.partition = palloc0(sizeof(GpbPartition) * list_length(leaves));
 	foreach(lc, leaves)

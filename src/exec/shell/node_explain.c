@@ -85,10 +85,13 @@ explain_inner_table(const char *label, const char *before, Oid table, const char
 void
 gpb_explain_inner_index(Oid index, const char *alias, ExplainState *es)
 {
+	char	   *before = NULL;
+
 	if (es->format != EXPLAIN_FORMAT_TEXT)
 		gpb_explain_index(index, es);
-	explain_inner_table(GPB_LABEL_INDEX, psprintf("%s on ", index_text(index, es)),
-						IndexGetRelation(index, false), alias, es);
+	else
+		before = psprintf("%s on ", index_text(index, es));
+	explain_inner_table(GPB_LABEL_INDEX, before, IndexGetRelation(index, false), alias, es);
 }
 
 void

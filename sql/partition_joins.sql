@@ -96,6 +96,10 @@ SELECT pj_compare('SELECT o.id FROM pj_o o WHERE NOT EXISTS (SELECT FROM %s t WH
 SELECT pj_compare('SELECT o.id FROM pj_o o WHERE EXISTS (SELECT FROM %s t WHERE t.ts = o.k AND t.v > o.id / 4) ORDER BY 1');
 SELECT pj_compare('SELECT t.ts, t.v FROM %s t WHERE t.ts IN (SELECT k FROM pj_o) AND t.v < 10 ORDER BY 1, 2');
 SELECT pj_compare('SELECT o.id, q.* FROM pj_o o, LATERAL (SELECT u.id AS u, t.v FROM pj_o u JOIN %1$s t ON t.ts = u.k WHERE u.id %% 40 = o.id AND t.v < 20 OFFSET 0) q WHERE o.id < 9 ORDER BY 1, 2, 3');
+SELECT pj_compare('SELECT o.id, s.* FROM pj_o o, LATERAL (SELECT count(*) + o.g, sum(v), min(w) FROM %s t WHERE t.ts >= o.k AND t.ts < o.hi AND t.v > 20) s ORDER BY 1');
+SELECT pj_compare('SELECT o.id, s.* FROM pj_o o LEFT JOIN LATERAL (SELECT sum(v) FILTER (WHERE x = ''x3'') AS f, max(ts) FROM %s t WHERE t.ts BETWEEN o.k AND o.hi AND t.tenant IN (1, 4)) s ON true ORDER BY 1');
+SELECT pj_compare('SELECT o.id, (SELECT coalesce(sum(v), -1) + max(tenant) FROM %1$s t WHERE t.ts >= o.k AND t.ts < o.hi), (SELECT count(*) FROM %1$s t WHERE t.ts = o.k AND t.v > 3) FROM pj_o o');
+SELECT pj_compare('SELECT o.id, (SELECT max(x) FROM %s t WHERE t.ts >= o.k AND t.ts < o.hi) FROM pj_o o');
 -- core's join of partitions that match each other has nodes below its Append
 SET enable_partitionwise_join = on;
 SELECT pj_compare('SELECT a.ts, a.v, b.x FROM %1$s a JOIN %1$s b ON a.ts = b.ts WHERE a.v = 7 AND b.w < 3 AND a.v + b.tenant < 12 ORDER BY 1, 2, 3');
@@ -106,6 +110,7 @@ SELECT pj_compare('SELECT o.id, q.* FROM pj_o o, LATERAL (SELECT a.ts, a.v, c.w 
 RESET enable_partitionwise_join;
 
 -- by hash, by list, inherited
+SELECT pj_compare('SELECT o.id, (SELECT sum(v) FROM %1$s t WHERE t.ts BETWEEN o.k AND o.hi AND t.tenant IN (1, 3)), (SELECT sum(v) FROM %1$s t WHERE t.tenant = 3 AND t.ts BETWEEN o.k AND o.hi) FROM pj_o o', 'pj_l');
 SELECT pj_compare('SELECT count(*), sum(t.v) FROM pj_o o JOIN %s t ON t.ts = o.k', 'pj_h');
 SELECT pj_compare('SELECT o.g, count(t.v) FROM pj_o o LEFT JOIN %s t ON t.ts BETWEEN o.k AND o.hi GROUP BY o.g ORDER BY 1', 'pj_h');
 SELECT pj_compare('SELECT o.id, t.ts, t.v, t.x FROM pj_o o JOIN %s t ON t.ts = o.k ORDER BY 1, 2, 3, 4', 'pj_h');

@@ -20,7 +20,7 @@
 #include "executor/instrument.h"
 
 #include "exec/answer/partitions.h"
-#include "exec/shell/node_explain.h"
+#include "exec/where/range_conditions.h"
 #include "large_array.h"
 
 /* Ranges for which a partition has room at first */
@@ -45,6 +45,7 @@ struct GpbPartitions
 {
 	MemoryContext context;
 	GpbNode    *node;
+	Relation	form;			/* an index in whose form ranges come */
 	PlanState  *child;			/* the Append, or what is left of it; NULL without one */
 	bool		pruned;			/* in each execution parameters may prune some */
 	bool		checked;		/* it is known which are valid in this one */
@@ -54,94 +55,6 @@ struct GpbPartitions
 	GpbKey	   *reach;			/* for each, where the keys of it and those before end */
 	GpbAskTarget *targets;
 	GpbAskShare *shares;
-};
-
-/* ---- what travels in the plan ---- */
-
-void
-gpb_put_partitions(List **private, const GpbPartitionList *list)
-{
-	int			i;
-
-	gpb_put_oid(private, list->table);
-	gpb_put_int(private, list->n);
-	for (i = 0; i < list->n; i++)
-	{
-		const GpbPartition *partition = &list->partition[i];
-
-		gpb_put_oid(private, partition->index);
-		gpb_put_int(private, partition->only_null);
-		gpb_put_range_conditions(private, partition->conditions, partition->nconditions);
-	}
-	for (i = 0; i < list->n; i++)
-		gpb_put_nodes(private, list->partition[i].values);
-}
-
-void
-gpb_get_partitions(GpbPrivateReader *reader, GpbPartitionList *list)
-{
-	int			i;
-
-	list->table = gpb_get_oid(reader);
-	list->n = gpb_get_int(reader);
-	list->partition = palloc0(sizeof(GpbPartition) * list->n);
-	for (i = 0; i < list->n; i++)
-	{
-		GpbPartition *partition = &list->partition[i];
-
-		partition->index = gpb_get_oid(reader);
-		partition->only_null = gpb_get_int(reader) != 0;
-		partition->nconditions = gpb_get_range_conditions(reader, &partition->conditions);
-	}
-	for (i = 0; i < list->n; i++)
-		list->partition[i].values = gpb_get_nodes(reader);
-}
-
-/* ---- the partition's plan, which never runs ---- */
-
-typedef struct GpbPartitionScan
-{
-	GpbNode		node;
-} GpbPartitionScan;
-
-static Oid
-partition_index(const PlanState *ps)
-{
-	GpbPrivateReader reader = {castNode(CustomScan, ps->plan)->custom_private};
-
-	return gpb_get_oid(&reader);
-}
-
-/* The executor has opened the table, which is all that is done here. */
-static void
-begin_partition(CustomScanState *css, EState *estate, int eflags)
-{
-}
-
-static TupleTableSlot *
-exec_partition(CustomScanState *css)
-{
-	elog(ERROR, "a partition's plan is asked for rows");
-}
-
-static void
-end_partition(CustomScanState *css)
-{
-}
-
-static void
-explain_partition(CustomScanState *css, List *ancestors, ExplainState *es)
-{
-	gpb_explain_index(partition_index(&css->ss.ps), es);
-}
-
-const GpbNodeKind gpb_partition_node = {
-	GPB_NODE_KIND("GpubtreePartition", GpbPartitionScan),
-	.exec.BeginCustomScan = begin_partition,
-	.exec.ExecCustomScan = exec_partition,
-	.exec.EndCustomScan = end_partition,
-	.exec.ReScanCustomScan = end_partition,
-	.exec.ExplainCustomScan = explain_partition
 };
 
 /* ---- begin ---- */
@@ -167,7 +80,7 @@ open_partition(GpbPartitions *partitions, const GpbPartitionList *list, int entr
 		return;
 	partitions->bounded = true;
 	bounds = partition->only_null ? NULL :
-		gpb_range_values_begin(partitions->node->index, partition->nconditions,
+		gpb_range_values_begin(partitions->form, partition->nconditions,
 							   partition->conditions, partition->values, ps);
 	if (bounds == NULL || !gpb_range_of_row(bounds, ps->ps_ExprContext, NULL, &open->keys))
 		open->keys = (GpbKeyRange) {~(GpbKey) 0, 0};
@@ -177,7 +90,7 @@ open_partition(GpbPartitions *partitions, const GpbPartitionList *list, int entr
 static int
 find_partition(const GpbPartitionList *list, const PlanState *ps, int hint)
 {
-	Oid			index = partition_index(ps);
+	Oid			index = gpb_partition_index(castNode(CustomScan, ps->plan));
 	int			i;
 
 	for (i = 0; i < list->n; i++)
@@ -223,24 +136,30 @@ compare_keys(const void *a, const void *b)
 }
 
 GpbPartitions *
-gpb_partitions_begin(GpbNode *node, const GpbPartitionList *list, Plan *plan, int eflags)
+gpb_partitions_begin(GpbNode *node, const GpbPartitionList *list, Relation index, int eflags)
 {
-	GpbPartitions *partitions = palloc0(sizeof(GpbPartitions));
+	GpbPartitions *partitions;
 	int			i;
 
+	if (list->n == 0)
+		return NULL;
+	partitions = palloc0(sizeof(GpbPartitions));
 	partitions->context = CurrentMemoryContext;
 	partitions->node = node;
-	if (plan != NULL)
+	partitions->form = index;
+	if (list->has_append)
 	{
-		partitions->child = ExecInitNode(plan, node->css.ss.ps.state, eflags);
+		CustomScan *plan = castNode(CustomScan, node->css.ss.ps.plan);
+
+		partitions->child = ExecInitNode(llast(plan->custom_plans), node->css.ss.ps.state, eflags);
 		node->css.custom_ps = lappend(node->css.custom_ps, partitions->child);
 	}
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return partitions;
 	partitions->open = palloc(sizeof(GpbOpenPartition) * list->n);
-	if (plan != NULL)
+	if (list->has_append)
 		open_shown(partitions, list, eflags);
-	for (i = 0; plan == NULL && i < list->n; i++)
+	for (i = 0; !list->has_append && i < list->n; i++)
 		open_partition(partitions, list, i, NULL, -1, eflags);
 	pg_qsort(partitions->open, partitions->n, sizeof(GpbOpenPartition), compare_keys);
 	partitions->reach = palloc(sizeof(GpbKey) * list->n);
@@ -305,15 +224,18 @@ add_range(GpbPartitions *partitions, int p, Size width, const char *range, uint3
 	if (share->n == open->capacity)
 	{
 		uint32		capacity = Max(2 * open->capacity, GPB_INITIAL_SHARE);
-		MemoryContext caller = MemoryContextSwitchTo(partitions->context);
 
-		open->ranges = open->ranges == NULL ? gpb_alloc_array(partitions->context, capacity * width) :
-			gpb_realloc_array(open->ranges, capacity * width);
-		open->number = open->number == NULL ?
-			gpb_alloc_array(partitions->context, capacity * sizeof(uint32)) :
-			gpb_realloc_array(open->number, capacity * sizeof(uint32));
+		if (open->capacity == 0)
+		{
+			open->ranges = gpb_alloc_array(partitions->context, capacity * width);
+			open->number = gpb_alloc_array(partitions->context, capacity * sizeof(uint32));
+		}
+		else
+		{
+			open->ranges = gpb_realloc_array(open->ranges, capacity * width);
+			open->number = gpb_realloc_array(open->number, capacity * sizeof(uint32));
+		}
 		open->capacity = capacity;
-		MemoryContextSwitchTo(caller);
 	}
 	memcpy(open->ranges + share->n * width, range, width);
 	open->number[share->n++] = i;

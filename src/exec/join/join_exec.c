@@ -112,19 +112,17 @@ static void
 begin_join(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
-	CustomScan *node = castNode(CustomScan, css->ss.ps.plan);
 	GpbJoinPlan *plan = &join->plan;
 	bool		opened;
 
-	gpb_join_get(node, plan);
+	gpb_join_get(castNode(CustomScan, css->ss.ps.plan), plan);
 	gpb_start_child(&join->node, eflags);
 	join->match_qual = ExecInitQual(plan->match, &css->ss.ps);
 	join->inner_qual = ExecInitQual(plan->filters, &css->ss.ps);
 	join->rest_qual = ExecInitQual(plan->rest, &css->ss.ps);
 	opened = gpb_open_joined(&join->node, plan->index, eflags);
-	if (plan->partitions.n > 0)
-		join->partitions = gpb_partitions_begin(&join->node, &plan->partitions,
-												llast(node->custom_plans), eflags);
+	join->partitions = gpb_partitions_begin(&join->node, &plan->partitions, join->node.index,
+											eflags);
 	if (!opened)
 		return;
 

@@ -42,9 +42,8 @@ typedef struct GpbJoinPlan
 	int			nouter;			/* columns of the outer plan */
 	int			ninner;
 	AttrNumber *inner;			/* column of the index, or of the table, of each inner column */
-	GpbPartitionList partitions;	/* several that are joined, if the list is not empty: the index is
-									 * of one, and the last plan core's Append over them */
-	AttrNumber **partition_inner;	/* for each of them, as inner; NULL: the index has all columns */
+	GpbPartitionList partitions;	/* if it is not empty, these are joined, and the index is of one */
+	AttrNumber **partition_inner;	/* as inner, for each of them; NULL if index_only */
 
 	/* "key column OP value" of an outer row: what makes its range of keys */
 	int			nconditions;
@@ -80,7 +79,7 @@ typedef struct GpbJoinCandidate
 	RelOptInfo *outerrel;
 	RelOptInfo *innerrel;
 	List	   *leaves;			/* of innerrel, if they are several; else NIL */
-	RelOptInfo *table;			/* what is asked: innerrel, its only leaf, or a model of its leaves */
+	RelOptInfo *table;			/* innerrel, its only leaf, or a model of its leaves */
 	Relids		relids;			/* of the join, the table's included */
 	List	   *restrictlist;	/* like all clauses below, over the table's columns */
 	SpecialJoinInfo *sjinfo;

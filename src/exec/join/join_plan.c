@@ -434,6 +434,7 @@ add_partitions(PlannerInfo *root, const GpbJoinCandidate *candidate, List *inner
 	ListCell   *lc;
 
 	plan->partitions = candidate->partitions->list;
+	plan->partitions.has_append = true;
 	if (plan->index_only)
 		return;
 	plan->partition_inner = palloc(sizeof(AttrNumber *) * plan->partitions.n);

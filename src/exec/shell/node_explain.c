@@ -52,8 +52,8 @@ gpb_inner_alias(CustomScanState *css, ExplainState *es)
 }
 
 /*
- * Show the table whose rows are joined, behind "before" and under the label where EXPLAIN's format is
- * text.
+ * Show the table whose rows are joined; in the format text under the label and behind "before",
+ * which another format does without.
  */
 static void
 explain_inner_table(const char *label, const char *before, Oid table, const char *alias,

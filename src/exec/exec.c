@@ -13,7 +13,6 @@
 
 #include "engine/batch.h"
 #include "exec/aggregate/aggregate_node.h"
-#include "exec/answer/partitions.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/exec.h"
 #include "exec/join/join_aggregate.h"
@@ -31,6 +30,7 @@
 #include "exec/shell/settings.h"
 #include "exec/stand_in/stand_in.h"
 #include "exec/subquery/subquery.h"
+#include "exec/where/partition_match.h"
 #include "index/index_clauses.h"
 #include "mirror/mirror.h"
 

@@ -114,6 +114,7 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	own->plan->joined = true;
 	if (candidate->partitions != NULL)
 		own->plan->partitions = candidate->partitions->list;
+	own->plan->partitions.has_append = candidate->partitions != NULL;
 	own->plan->range.index = candidate->index->indexoid;
 	own->plan->range.nconditions = candidate->nconditions;
 	own->plan->range.conditions = candidate->conditions;

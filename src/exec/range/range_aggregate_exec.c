@@ -155,9 +155,8 @@ begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 						 &scan->node.index);
 		scan->node.opened_heap = true;
 	}
-	if (scan->plan.partitions.n > 0)
-		scan->partitions = gpb_partitions_begin(&scan->node, &scan->plan.partitions,
-												llast(node->custom_plans), eflags);
+	scan->partitions = gpb_partitions_begin(&scan->node, &scan->plan.partitions,
+											scan->node.index, eflags);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	begin_computed(scan);

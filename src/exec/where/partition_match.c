@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * partitions_plan.c
+ * partition_match.c
  *	  Planning for several partitions: an index in each that is like that of the model, what the
  *	  partitions' bounds say of its first key column, and core's Append over them.
  *
@@ -19,9 +19,9 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
-#include "exec/answer/partitions.h"
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_rules.h"
+#include "exec/where/partition_match.h"
 #include "index/index.h"
 #include "index/index_clauses.h"
 #include "page/page.h"
@@ -167,7 +167,7 @@ add_range_bounds(GpbPartition *partition, IndexOptInfo *index, RelOptInfo *paren
 				  BTLessEqualStrategyNumber, info->datums[k][0]);
 }
 
-/* Likewise of one that is partitioned by list: the least and the greatest value, which are sorted. */
+/* Likewise of one that is partitioned by list: the first and the last of its values, in order */
 static void
 add_list_bounds(GpbPartition *partition, IndexOptInfo *index, RelOptInfo *parent, int i)
 {
@@ -327,6 +327,7 @@ gpb_match_partitions(PlannerInfo *root, RelOptInfo *parent, List *leaves, IndexO
 
 	memset(match, 0, sizeof(*match));
 	match->parent = parent;
+	match->list.table = table_of(root, parent);
 	match->whole = begin_whole(model);
 	match->list.partition = palloc0(sizeof(GpbPartition) * list_length(leaves));
 	foreach(lc, leaves)

@@ -97,7 +97,10 @@ add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 	const char *refusal = gpb_match_grouping(root, stage, input_rel, output_rel, &grouping);
 
 	if (refusal == NULL && grouping.leaves != NIL)
-		gpb_aggregate_add_merge_path(&grouping);
+	{
+		if (stage == UPPERREL_DISTINCT || !gpb_bucket_add_merge_path(&grouping))
+			gpb_aggregate_add_merge_path(&grouping);
+	}
 	else if (refusal != NULL || stage == UPPERREL_DISTINCT ||
 		(!gpb_bucket_aggregate_add_path(&grouping) && !gpb_percentile_add_path(&grouping)))
 		gpb_aggregate_add_path(&grouping, refusal);

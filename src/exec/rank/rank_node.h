@@ -147,7 +147,7 @@ gpb_offset_set_remaining(EState *estate, int number, int64 remaining)
 	parameter->isnull = false;
 }
 
-/* As gpb_rank_add_path(), if the relation is a partitioned table of which several leaves are left */
+/* As gpb_rank_add_path(), if the relation is a partitioned table that has several leaves left */
 extern void gpb_offset_add_path(PlannerInfo *root, RelOptInfo *final_rel, RelOptInfo *rel,
 								const FinalPathExtraData *extra);
 

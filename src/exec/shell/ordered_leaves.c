@@ -92,3 +92,56 @@ gpb_ordered_leaves(PlannerInfo *root, RelOptInfo *rel, GpbLeafOrder order)
 	}
 	return leaves;
 }
+
+/* ---- bounds ---- */
+
+/* A bound of a partition as an integer; false if it is none that its type has */
+static bool
+bound_integer(const RelOptInfo *rel, int bound, int64 *value)
+{
+	const PartitionBoundInfoData *bounds = rel->boundinfo;
+	Datum		datum = bounds->datums[bound][0];
+
+	if (bounds->kind[bound][0] != PARTITION_RANGE_DATUM_VALUE)
+		return false;
+	switch (rel->part_scheme->parttyplen[0])
+	{
+		case sizeof(int16):
+			*value = DatumGetInt16(datum);
+			return true;
+		case sizeof(int32):
+			*value = DatumGetInt32(datum);
+			return true;
+		case sizeof(int64):
+			*value = DatumGetInt64(datum);
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The partition behind bound number i begins there; the one that ends there comes before. */
+void
+gpb_leaf_bounds(const RelOptInfo *rel, const Var *column, int64 *first, int64 *last)
+{
+	const PartitionBoundInfoData *bounds = rel->boundinfo;
+	bool		found = false;
+
+	*first = PG_INT64_MIN;
+	*last = PG_INT64_MAX;
+	if (rel->part_scheme == NULL || bounds->strategy != PARTITION_STRATEGY_RANGE ||
+		!is_first_key(rel, column) || !partitions_are_ordered(rel->boundinfo, rel->live_parts))
+		return;
+	for (int i = 1; i < bounds->ndatums; i++)
+	{
+		int			part = bounds->indexes[i];
+
+		if (part < 0 || !bms_is_member(part, rel->live_parts))
+			continue;
+		if (!found && !bound_integer(rel, i - 1, first))
+			*first = PG_INT64_MIN;
+		if (!bound_integer(rel, i, last))
+			*last = PG_INT64_MAX;
+		found = true;
+	}
+}

@@ -27,4 +27,11 @@ typedef struct GpbLeafOrder
  */
 extern List *gpb_ordered_leaves(PlannerInfo *root, RelOptInfo *rel, GpbLeafOrder order);
 
+/*
+ * Between which values of an integer, date or timestamp column all rows of the leaves lie that
+ * planning has left of a partitioned table, by the bounds of its partitions: as integers
+ * (bucket_function.h).  The least and the greatest of all integers where that is not known.
+ */
+extern void gpb_leaf_bounds(const RelOptInfo *rel, const Var *column, int64 *first, int64 *last);
+
 #endif							/* GPB_ORDERED_LEAVES_H */

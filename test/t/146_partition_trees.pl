@@ -211,11 +211,10 @@ sub inheritance_sql
 
 		$parents .= ', ' . pick(@names) if chance(0.2);
 		$parents = $1 if $parents =~ /^(\S+), \1$/;
-		if (chance(0.3))
+		if ($parents eq 'parts' && chance(0.5))
 		{
-			# its columns come in another order
-			my ($other) = other_columns('');
-			$sql .= "CREATE TABLE parts_$n (" . join(', ', @more, $other) . ");\n" . join('', map { "ALTER TABLE parts_$n INHERIT $_;\n" } split(/, /, $parents));
+			my ($other, $drop) = other_columns("parts_$n");
+			$sql .= "CREATE TABLE parts_$n (" . join(', ', @more, $other) . ");\n${drop}ALTER TABLE parts_$n INHERIT parts;\n";
 		}
 		else
 		{

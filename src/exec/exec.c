@@ -85,7 +85,7 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 }
 
 /*
- * Offer a path for the aggregates, groups or DISTINCT of one table.  Buckets come in the order of
+ * Offer a path for the aggregates, groups or DISTINCT of one table, or of a parent of several.  Buckets come in the order of
  * the key, and ranks by counting: no table of groups.
  */
 static void
@@ -95,7 +95,9 @@ add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 	GpbGrouping grouping;
 	const char *refusal = gpb_match_grouping(root, stage, input_rel, output_rel, &grouping);
 
-	if (refusal != NULL || stage == UPPERREL_DISTINCT ||
+	if (refusal == NULL && grouping.leaves != NIL)
+		gpb_aggregate_add_merge_path(&grouping);
+	else if (refusal != NULL || stage == UPPERREL_DISTINCT ||
 		(!gpb_bucket_aggregate_add_path(&grouping) && !gpb_percentile_add_path(&grouping)))
 		gpb_aggregate_add_path(&grouping, refusal);
 }

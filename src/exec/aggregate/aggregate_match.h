@@ -34,7 +34,8 @@ typedef struct GpbAggregateQuery
 	List	   *plain_aggrefs;	/* these without DISTINCT, which makes no difference */
 	List	   *value_aggrefs;	/* aggregate_values.h */
 	List	   *groupings;		/* calls of GROUPING(), each once */
-	GpbSetsPlan sets;			/* without phases */
+	GpbSetsPlan sets;			/* without phases, unless they are given */
+	Expr	   *state;			/* of a leaf: what its states are to say, in the place of values */
 	List	   *having;
 	bool		has_arrays;		/* is a restriction on the elements of an array? */
 	bool		has_unknown_bounds; /* has one a parameter of the statement? */

@@ -18,6 +18,7 @@
 
 #include "exec/aggregate/aggregate_subprograms.h"
 #include "exec/answer/item_final.h"
+#include "exec/answer/states.h"
 #include "exec/answer/word_rows.h"
 #include "exec/compile/grouping.h"
 #include "exec/compile/items.h"
@@ -38,8 +39,9 @@ typedef enum GpbAggregateSource
 
 /*
  * The fields of the plan node.  Its scan tuple has the value of each item, of each item of values,
- * of each group expression, of each call of GROUPING() and, never filled, the columns to which
- * conditions and filters refer, the key first.  It scans one table.  Its children are the plan of
+ * of each group expression, of each call of GROUPING(), or in their place a row of states; and,
+ * never filled, the columns to which conditions and filters refer, the key first.  It scans one
+ * table, which if it merges states has partitions or children, and may have no storage.  Its children are the plan of
  * its source, unless that is an index, and then, if it has one, the ordinary plan, whose rows are
  * the node's.
  */
@@ -84,12 +86,18 @@ extern const GpbNodeKind gpb_aggregate_node;
  */
 extern void gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal);
 
+/* Offer our path for groups and aggregates of a parent with several leaves, likewise. */
+extern void gpb_aggregate_add_merge_path(const GpbGrouping *grouping);
+
 /* ---- the executor node ---- */
 
 typedef struct GpbAggregateScan
 {
 	GpbNode		node;
 	GpbAggregatePlan plan;
+	GpbCodeSource codes;		/* whose codes are in the words of groups */
+	GpbTexts   *texts;			/* of states that are merged: the values that are groups */
+	uint64		states;			/* groups that were merged, in all executions */
 	GpbConditions *conditions;
 	bool		bound_early;	/* the program's constants were evaluated when the node began */
 	const char *unbound;		/* if so, why it cannot be used, or NULL */
@@ -99,11 +107,16 @@ typedef struct GpbAggregateScan
 	int			nsubs;
 	GpbSubprogram *subs;		/* those of each phase together, in the order of values */
 	int			subs_of_phase;
+	Size		memory;			/* of the groups of all subprograms, which share it; those that are
+								 * merged for a set may take as much again */
 	MemoryContext set_context;	/* of the set at hand */
 	const GpbAsk *last;			/* that was asked in this execution, for EXPLAIN; NULL: none */
 	bool		no_ranges;		/* no entry can satisfy the conditions */
 	int			set;			/* number of the set at hand; -1 before the first */
 	uint64		set_rows;		/* of this set so far */
+	int			state_sub;		/* of states that are returned: the subprogram at hand */
+	uint64		state;			/* and where gpb_states_next() goes on */
+	bool		states_gone;	/* all of this execution were returned, and the answer is gone */
 	GpbWordRows *rows;			/* makes groups rows of the node; NULL: they become scan tuples */
 } GpbAggregateScan;
 
@@ -124,6 +137,21 @@ extern bool gpb_aggregate_next_row(GpbAggregateScan *scan);
  */
 extern bool gpb_aggregate_has_rows(const GpbAggregatePlan *plan);
 extern TupleTableSlot *gpb_aggregate_next_of_rows(GpbAggregateScan *scan);
+
+/*
+ * Merge the states that the child returns into the answers of the subprograms.  Returns NULL, or why
+ * there is no answer; then the child was not read to its end.
+ */
+extern const char *gpb_aggregate_merge_states(GpbAggregateScan *scan);
+
+/* Have gpb_aggregate_next_state() begin with the first row of states. */
+extern void gpb_aggregate_first_state(GpbAggregateScan *scan);
+
+/*
+ * Put the next row of states into the scan tuple, also one that says why there is no answer.
+ * Returns false if there is none.  Memory is of the current context.
+ */
+extern bool gpb_aggregate_next_state(GpbAggregateScan *scan);
 
 extern void gpb_aggregate_explain(CustomScanState *css, List *ancestors,
 								  ExplainState *es);

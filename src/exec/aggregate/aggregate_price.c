@@ -397,6 +397,8 @@ choose_phases(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *
 	Cost		apart;
 
 	*bytes = 0.0;
+	if (match->plan.sets.nphases > 0)
+		return parts_cost(query, match, match->entries, bytes) + sets_cost(query, match);
 	gpb_sets_in_one_phase(&match->plan.sets);
 	together = parts_cost(query, match, match->entries, bytes) + sets_cost(query, match);
 	if (match->plan.sets.n == 1)
@@ -526,7 +528,7 @@ gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Pa
 	path->startup_cost = cost + having.startup + target->cost.startup;
 	path->total_cost = path->startup_cost + rows * row;
 	*estimated_cost = path->total_cost + lowered;
-	if (match->plan.nvalues == 0 &&
+	if (match->plan.nvalues == 0 && query->state == NULL &&
 		gpb_hashing_is_cheaper(query->root, query->grouped_rel, path->total_cost,
 							   list_length(query->groups), rows))
 		return "an ordinary plan that hashes groups is cheaper";

@@ -7,6 +7,8 @@
  */
 #include "compat.h"
 
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
 #include "utils/memutils.h"
 
 #include "exec/answer/ask.h"
@@ -49,6 +51,7 @@ struct GpbAsk
 	int64	   *nothing;
 	int64	   *sum;
 
+	GpbCollected *collected;	/* of an ask that collects, else NULL */
 	GpbBatchCounters past;		/* of batches that have ended */
 	char		past_engine[128];	/* the engine of the last of them, which goes with it */
 	int			ntargets;
@@ -94,6 +97,17 @@ init_program(const GpbAskWant *want, GpbAsked *target)
 	target->replaced = false;
 }
 
+/* Begin to collect. */
+static void
+begin_collected(GpbAsk *ask)
+{
+	Assert(ask->ntargets == 1);
+	ask->collected = gpb_collected_begin(&ask->target[0].want.program,
+										 ask->want.memory != 0 ? ask->want.memory :
+										 get_hash_memory_limit());
+	ask->format = gpb_collected_format(ask->collected);
+}
+
 /* Prepare the answers, whose format does not depend on constants. */
 static void
 begin_answers(GpbAsk *ask)
@@ -103,6 +117,8 @@ begin_answers(GpbAsk *ask)
 
 	gpb_answer_format(&ask->target[0].want.program, &ask->own_format);
 	ask->format = &ask->own_format;
+	if (ask->want.collects)
+		begin_collected(ask);
 	width = gpb_ask_answer_width(ask);
 	ask->column = palloc(sizeof(int) * Max(ask->want.nitems, 1));
 	for (i = 0; i < ask->want.nitems; i++)
@@ -204,7 +220,10 @@ gpb_ask_stop(GpbAsk *ask)
 		gpb_batch_end(target->batch);
 		target->batch = NULL;
 	}
-	ask->format = &ask->own_format;
+	if (ask->collected != NULL)
+		gpb_collected_reset(ask->collected);
+	else
+		ask->format = &ask->own_format;
 	gpb_group_init(ask);
 }
 
@@ -406,6 +425,26 @@ gpb_ask_at_end(const GpbAsk *ask)
 	return gpb_batch_at_end(ask->target[0].batch);
 }
 
+/* ---- an answer that is put together ---- */
+
+GpbCollected *
+gpb_ask_collected(const GpbAsk *ask)
+{
+	return ask->collected;
+}
+
+void
+gpb_ask_use_collected(GpbAsk *ask)
+{
+	ask->group = gpb_collected_total(ask->collected);
+}
+
+const GpbProgram *
+gpb_ask_program(const GpbAsk *ask)
+{
+	return &ask->target[0].want.program;
+}
+
 /* ---- answers ---- */
 
 Size
@@ -439,6 +478,8 @@ gpb_ask_group_count(const GpbAsk *ask)
 	uint64		n = 0;
 	int			i;
 
+	if (ask->collected != NULL)
+		return gpb_collected_groups(ask->collected)->n;
 	for (i = 0; i < ask->ntargets && ask->target[i].batch != NULL; i++)
 		n += gpb_batch_group_count(ask->target[i].batch);
 	return n;
@@ -448,9 +489,25 @@ uint64
 gpb_ask_adjacent_groups(const GpbAsk *ask, uint64 at, const char **first)
 {
 	Assert(ask->ntargets == 1);
+	if (ask->collected != NULL)
+		return gpb_groups_adjacent(gpb_collected_groups(ask->collected), at, first);
 	if (ask->target[0].batch == NULL)
 		return 0;
 	return gpb_batch_adjacent_groups(ask->target[0].batch, at, first);
+}
+
+/* The next of the groups that were collected */
+static const GpbGroup *
+next_collected(GpbAsk *ask, uint64 *at)
+{
+	GpbGroupTable *groups = gpb_collected_groups(ask->collected);
+	const GpbGroup *group;
+
+	if (*at >= groups->n)
+		return NULL;
+	group = gpb_groups_at(groups, (uint32) (*at)++);
+	ask->group = group->words + groups->program->ngroups;
+	return group;
 }
 
 const GpbGroup *
@@ -458,6 +515,8 @@ gpb_ask_next_group(GpbAsk *ask, uint64 *at)
 {
 	int			i;
 
+	if (ask->collected != NULL)
+		return next_collected(ask, at);
 	for (i = *at >> GPB_TARGET_SHIFT; i < ask->ntargets && ask->target[i].batch != NULL; i++)
 	{
 		uint64		base = (uint64) i << GPB_TARGET_SHIFT;

@@ -11,6 +11,9 @@
  * Answers are added up by groups, of one range or of several, and a group's answer becomes the
  * aggregates' values.  There is one group at a time.
  *
+ * An ask that collects has no batch, but an answer that its node puts together, and then reads in
+ * the same way.
+ *
  * An ask has an array of targets, each a table with an index, so that one question can be put to
  * several indexes.  Each has its own constants, since codes are those of an index's dictionary, and
  * its own batch; their answers are merged in ask.c, groups where merge_groups.h merges those of one
@@ -26,6 +29,7 @@
 #include "nodes/execnodes.h"
 
 #include "engine/batch.h"
+#include "exec/answer/collected.h"
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 
@@ -54,6 +58,9 @@ typedef struct GpbAskWant
 	int			nitems;
 	const GpbAggregateItem *items;	/* over the program's terms or, without one, over columns */
 	bool		list;			/* without a plan: is it the entries that are asked for? */
+	bool		collects;		/* nobody is asked: the caller puts the answer together, from groups
+								 * that others have found, or from rows (gpb_ask_collected()).  The
+								 * one target's index tells how entries are laid out. */
 	GpbRangeForm form;			/* of the ranges */
 	bool		heap_rows;		/* of a list, as in GpbBatchWant; one with a limit has none */
 	bool		early;			/* as in GpbBatchWant, like what follows */
@@ -125,6 +132,19 @@ extern void gpb_ask_forget(GpbAsk *ask);
 
 /* End what answers, and with it groups and lists; the next question begins it anew. */
 extern void gpb_ask_stop(GpbAsk *ask);
+
+/* ---- an answer that is put together ---- */
+
+/*
+ * Of an ask that collects: its answer, without entries since it began, its constants were bound, or
+ * it stopped.  Once it is complete gpb_ask_use_collected() makes the answer over all entries of a
+ * program without group slots the group at hand, as gpb_ask_total() does.
+ */
+extern GpbCollected *gpb_ask_collected(const GpbAsk *ask);
+extern void gpb_ask_use_collected(GpbAsk *ask);
+
+/* The program that is done, with the constants that were bound last */
+extern const GpbProgram *gpb_ask_program(const GpbAsk *ask);
 
 /* ---- answers ---- */
 

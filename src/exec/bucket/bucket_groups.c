@@ -159,8 +159,8 @@ gpb_bucket_fill_tuple(GpbBucketScan *scan, const GpbGroup *group)
 	{
 		isnull[++place] = (group->nulls >> i & 1) != 0;
 		if (!isnull[place])
-			values[place] = gpb_words_value(scan->node.index, plan->group_types[i],
-											&group->words[i]);
+			values[place] = gpb_words_value(&(GpbCodeSource) {scan->node.index},
+											plan->group_types[i], &group->words[i]);
 	}
 	ExecStoreVirtualTuple(tuple);
 }

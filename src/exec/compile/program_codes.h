@@ -82,9 +82,6 @@ gpb_rank_bits(double values)
 
 /* ---- execution ---- */
 
-/* Like gpb_words_datum(), of words of an index's programs that may be codes */
-extern Datum gpb_words_value(Relation index, GpbWordType type, const int64 *words);
-
 /* What a constant for a column of codes becomes when it is evaluated */
 typedef struct GpbCodesTable
 {

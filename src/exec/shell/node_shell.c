@@ -123,6 +123,22 @@ gpb_open_scanned(GpbNode *node, Oid index, int eflags)
 	return open_index_of(node, index, ((Scan *) node->css.ss.ps.plan)->scanrelid, eflags);
 }
 
+/*
+ * The statement has locked the index's table, as it has all tables of its plan: a partition too
+ * that was pruned when the plan was begun.  So the index stays what it was when the query was
+ * planned.
+ */
+bool
+gpb_open_above(GpbNode *node, Oid index, int eflags)
+{
+	node->heap = node->css.ss.ss_currentRelation;
+	node->css.ss.ss_currentRelation = NULL;
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return false;
+	node->index = index_open(index, AccessShareLock);
+	return true;
+}
+
 bool
 gpb_open_joined(GpbNode *node, Oid index, int eflags)
 {

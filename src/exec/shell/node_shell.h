@@ -117,6 +117,12 @@ extern Node *gpb_create_node(CustomScan *plan);
 extern bool gpb_open_scanned(GpbNode *node, Oid index, int eflags);
 
 /*
+ * Like that for a node whose table its child scans, or the table's partitions or children: the
+ * index tells how entries are laid out, is one of these, and is not read.
+ */
+extern bool gpb_open_above(GpbNode *node, Oid index, int eflags);
+
+/*
  * Open the index of a node that joins its child with one table, and that table: the last column of
  * the scan tuple is a Var of it.
  */

@@ -75,6 +75,7 @@ my @columns;					# [name, type] of each
 my @indexed = qw(s i b d t f g n w x);
 my $leaves;						# so many in this tree
 my $foreign;					# leaves that are foreign
+my $alike;						# have most leaves the same index?
 my @later;						# statements for when all rows are there
 
 sub key_value { return $value{$keytype}->($_[0] // between(-5, $domain + 5)) }
@@ -89,6 +90,7 @@ sub index_sql
 	my $order = gpb_index_order();
 	my $rand = rand();
 
+	return "CREATE INDEX ON $table USING gpubtree (k) INCLUDE ($all);\n" if $alike && chance(0.95);
 	return '' if $rand < 0.12;
 	return "CREATE INDEX ON $table (k);\n" if $rand < 0.18;
 	return "CREATE INDEX ON $table USING gpubtree (k $order) INCLUDE (" . join(', ', shuffled(@indexed)) . ");\n" if $rand < 0.35;
@@ -126,7 +128,7 @@ sub child_sql
 		return "CREATE TABLE $name PARTITION OF $parent $bounds $by;\n" . children_sql($name, $below, $depth - 1) if chance(0.5);
 		return "CREATE TABLE $name ($columns) $by;\n$drop" . "ALTER TABLE $parent ATTACH PARTITION $name $bounds;\n" . children_sql($name, $below, $depth - 1);
 	}
-	if ($rand < 0.08 && $foreign < 2)
+	if ($rand < ($alike ? 0.02 : 0.08) && $foreign < 2)
 	{
 		my ($columns, $drop) = other_columns("far_$name");
 
@@ -137,7 +139,7 @@ sub child_sql
 	my $index = index_sql($name);
 	push @later, "DO \$\$ BEGIN ALTER TABLE $name ALTER " . pick(qw(i n x k)) . " SET NOT NULL; EXCEPTION WHEN not_null_violation THEN END \$\$;\n" if chance(0.3);
 	my $create = pick('CREATE TABLE', 'CREATE TABLE', 'CREATE TABLE', 'CREATE UNLOGGED TABLE');
-	my $using = chance(0.1) ? 'USING other' : '';
+	my $using = chance($alike ? 0.02 : 0.1) ? 'USING other' : '';
 	if (chance(0.5))
 	{
 		my ($columns, $drop) = other_columns($name);
@@ -249,6 +251,7 @@ sub create_tables
 
 	@later = ();
 	$leaves = $foreign = 0;
+	$alike = chance(0.5);
 	@columns = ([ id => 'int4' ], [ k => $keytype ], [ s => 'int2' ], [ i => 'int4' ], [ b => 'int8' ], [ d => 'date' ], [ t => 'timestamp' ],
 		[ f => 'float8' ], [ g => 'float8' ], [ n => 'numeric(12,2)' ], [ w => 'numeric(30,8)' ], [ x => 'text' . pick('', ' COLLATE "C"') ], [ u => 'int4' ]);
 	my $columns = join(', ', map { "$_->[0] $_->[1]" } @columns);

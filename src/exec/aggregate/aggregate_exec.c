@@ -62,7 +62,7 @@ begin_sub(GpbAggregateScan *scan, int i)
 		want.program = &sub->program;
 		want.memory = scan->memory / scan->nsubs;
 	}
-	if (plan->has_program && plan->source == GPB_OF_INDEX)
+	if (plan->has_program && plan->source != GPB_OF_STATES)
 	{
 		want.plan = &plan->program;
 		want.constants_of = i > 0 ? scan->subs[0].ask : NULL;
@@ -250,6 +250,27 @@ answer_ranges(GpbAggregateScan *scan)
 	return why;
 }
 
+/* Have the subprograms answer the child's rows.  Returns NULL, or why there is no answer. */
+static const char *
+answer_rows(GpbAggregateScan *scan)
+{
+	const char *why = NULL;
+	int			i;
+
+	gpb_texts_reset(scan->texts);
+	stop_asking(scan);
+	if (scan->plan.has_program)
+		why = bind_program(scan);
+	if (why == NULL)
+		why = gpb_aggregate_collect_rows(scan);
+	for (i = 0; i < scan->nsubs && why == NULL; i++)
+	{
+		if (scan->subs[i].program.ngroups == 0)
+			gpb_ask_use_collected(scan->subs[i].ask);
+	}
+	return why;
+}
+
 /*
  * Leave the rows of this execution to the ordinary plan.  A node that returns states has none: the
  * node above, which has, drops all states then.
@@ -281,6 +302,8 @@ answer(GpbAggregateScan *scan)
 	scan->node.gave_up = NULL;
 	if (scan->plan.source == GPB_OF_STATES)
 		why = gpb_aggregate_merge_states(scan);
+	else if (scan->plan.source == GPB_OF_ROWS)
+		why = answer_rows(scan);
 	else
 		why = answer_ranges(scan);
 	if (why != NULL)

@@ -91,12 +91,16 @@ extern void gpb_aggregate_add_merge_path(const GpbGrouping *grouping);
 
 /* ---- the executor node ---- */
 
+typedef struct GpbAggregateRows GpbAggregateRows;
+
 typedef struct GpbAggregateScan
 {
 	GpbNode		node;
 	GpbAggregatePlan plan;
 	GpbCodeSource codes;		/* whose codes are in the words of groups */
-	GpbTexts   *texts;			/* of states that are merged: the values that are groups */
+	GpbTexts   *texts;			/* of states that are merged, or of rows: the values that are groups,
+								 * and of rows those of conditions */
+	GpbAggregateRows *rows_read;	/* what reads rows; NULL before the first execution */
 	uint64		states;			/* groups that were merged, in all executions */
 	GpbConditions *conditions;
 	bool		bound_early;	/* the program's constants were evaluated when the node began */
@@ -143,6 +147,13 @@ extern TupleTableSlot *gpb_aggregate_next_of_rows(GpbAggregateScan *scan);
  * there is no answer; then the child was not read to its end.
  */
 extern const char *gpb_aggregate_merge_states(GpbAggregateScan *scan);
+
+/*
+ * Put the rows that the child returns through the subprograms, whose asks collect, and whose
+ * constants were bound.  Returns NULL, or why there is no answer; then the child was not read to
+ * its end.
+ */
+extern const char *gpb_aggregate_collect_rows(GpbAggregateScan *scan);
 
 /* Have gpb_aggregate_next_state() begin with the first row of states. */
 extern void gpb_aggregate_first_state(GpbAggregateScan *scan);

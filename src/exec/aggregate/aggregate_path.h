@@ -20,11 +20,14 @@ typedef struct GpbAggregatePath
 	CustomPath	path;
 	IndexOptInfo *index;
 	Cost		estimated_cost; /* what it has beside the paths of other indexes */
+	Cost		row_cost;		/* of rows: what the program takes for each */
 	bool		may_give_up;	/* the program may have no answer */
 	List	   *values;			/* aggregates, group expressions and calls of GROUPING() */
 	List	   *columns;		/* what the node computes: these, or the state alone */
 	GpbAggregatePlan plan;
 } GpbAggregatePath;
+
+/* ---- a path (aggregate_path.c, aggregate_plan.c) ---- */
 
 /* A path without costs for rows of this target, in the place of those of "parent" */
 extern GpbAggregatePath *gpb_make_aggregate_path(RelOptInfo *parent, PathTarget *target);
@@ -36,6 +39,57 @@ extern GpbAggregatePath *gpb_make_aggregate_path(RelOptInfo *parent, PathTarget 
  */
 extern GpbAggregatePath *gpb_cheapest_aggregate_path(const GpbAggregateQuery *query,
 													 StringInfo refusals);
+
+/*
+ * A path without costs for rows of the query's table, which a child is to return, by a program over
+ * the index, which may be another table's.  NULL, with *refusal set, if that cannot be said.
+ */
+extern GpbAggregatePath *gpb_rows_aggregate_path(const GpbAggregateQuery *query,
+												 IndexOptInfo *index, const char **refusal);
+
+/* ---- states (aggregate_merge.c) ---- */
+
+/*
+ * What a state says, as an expression of type bytea: the groups, and the aggregates, each in part.
+ * Nobody evaluates it; it is what core's plan nodes and EXPLAIN know of the column.
+ */
+extern Expr *gpb_state_expression(List *groups, List *aggrefs);
+
+/* The target of whatever returns states */
+extern PathTarget *gpb_state_target(Expr *state);
+
+/*
+ * Change what a query wants of a table to states.  gpb_cheapest_aggregate_path() returns a path of
+ * them then.
+ */
+extern void gpb_want_states(GpbAggregateQuery *query);
+
+/* Have the states of two plans the same format, and the same meaning? */
+extern bool gpb_states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b);
+
+/* An expression of one leaf as that of another or, if "other" is their parent, of that */
+extern Node *gpb_of_other_leaf(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other,
+							   Node *expression);
+
+/*
+ * Have a plan, which is a copy of that of a leaf, show the expressions of its values as those of
+ * another leaf, or of the parent.
+ */
+extern void gpb_translate_values(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other,
+								 GpbAggregatePlan *plan);
+
+/*
+ * The path of a node that answers the query by the states that the path "states" returns; these
+ * agree with those of "first", a path of the query's table or of one of its leaves.  If one of them
+ * may have no answer the node has the query's ordinary plan beside it; returns NULL, with *refusal
+ * set, if there is none.
+ */
+extern GpbAggregatePath *gpb_merging_aggregate_path(const GpbAggregateQuery *query,
+													const GpbAggregatePath *first,
+													Path *states, bool may_give_up,
+													const char **refusal);
+
+/* ---- what comes of it ---- */
 
 /* Say why no path of ours was made, if anybody wants to know. */
 extern void gpb_explain_aggregate_refusal(const char *refusal);

@@ -163,7 +163,10 @@ gpb_ask_begin(PlanState *ps, const GpbAskWant *want)
 		if (want->plan == NULL)
 			continue;
 		if (owner == ask)
+		{
 			target->constants = gpb_program_constants_init(want->plan, target->index, ps);
+			target->constants->of_rows = want->collects;
+		}
 		owner->target[i].constants->columns |= gpb_program_columns(&target->want.program);
 	}
 	begin_answers(ask);
@@ -267,6 +270,13 @@ gpb_ask_bind(GpbAsk *ask, ExprContext *econtext)
 			return refusal;
 	}
 	return NULL;
+}
+
+const GpbProgramConstants *
+gpb_ask_constants(const GpbAsk *ask)
+{
+	Assert(ask->ntargets == 1);
+	return ask->target[0].constants;
 }
 
 bool

@@ -143,6 +143,9 @@ extern void gpb_ask_stop(GpbAsk *ask);
 extern GpbCollected *gpb_ask_collected(const GpbAsk *ask);
 extern void gpb_ask_use_collected(GpbAsk *ask);
 
+/* The constants of an ask of one target that has them, and of those that take them over */
+extern const GpbProgramConstants *gpb_ask_constants(const GpbAsk *ask);
+
 /* The program that is done, with the constants that were bound last */
 extern const GpbProgram *gpb_ask_program(const GpbAsk *ask);
 

@@ -178,8 +178,10 @@ parent_mutator(Node *node, void *context)
 Node *
 gpb_of_parent(PlannerInfo *root, RelOptInfo *rel, Node *expression)
 {
-	const AppendRelInfo *info = root->append_rel_array[rel->relid];
+	const AppendRelInfo *info = NULL;
 
+	if (root->append_rel_array != NULL)
+		info = root->append_rel_array[rel->relid];
 	while (info != NULL)
 	{
 		expression = parent_mutator(expression, (void *) info);

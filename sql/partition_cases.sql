@@ -7,6 +7,9 @@ SET gpubtree.enable_device = off;
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
 SET enable_seqscan = off;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
 SET client_min_messages = warning;
 SET timezone = 'Europe/Berlin';
 
@@ -27,7 +30,7 @@ CREATE INDEX ON cases_2 USING gpubtree (at) INCLUDE (sensor, v, x, n);
 CREATE INDEX ON cases_4 USING gpubtree (at) INCLUDE (n, x, v, sensor);
 VACUUM ANALYZE cases;
 
--- the rows of a query, or its error
+-- the rows of a query, or its error; then the topmost node, and the answer if it is that without nodes
 CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	result text;
@@ -40,12 +43,12 @@ END $$;
 CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
-	nodes text := '';
+	node text;
 	found text := answer(query);
 	expected text;
 BEGIN
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
-		nodes := concat_ws(' ', nodes, substring(line FROM 'Custom Scan \((\w+\) on \w+)'));
+		node := coalesce(node, replace(substring(line FROM 'Custom Scan \((\w+\) on \w+)'), ')', ''));
 	END LOOP;
 	PERFORM set_config('gpubtree.enabled', 'off', true);
 	expected := answer(query);
@@ -53,7 +56,7 @@ BEGIN
 	IF found IS DISTINCT FROM expected THEN
 		RETURN format('%s: %s, should be %s', query, left(found, 300), left(expected, 300));
 	END IF;
-	RETURN left(found, 60) || '  ' || coalesce(nullif(replace(ltrim(nodes), ')', ''), ''), 'no node');
+	RETURN left(found, 60) || '  ' || coalesce(node, 'no node');
 END $$;
 \set ECHO all
 

@@ -124,28 +124,20 @@ gpb_states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b)
 	return equal(format_of(a), format_of(b));
 }
 
-/* ---- expressions of several leaves ---- */
-
-Node *
-gpb_of_other_leaf(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other, Node *expression)
-{
-	return gpb_of_child(root, other, gpb_of_parent(root, leaf, expression));
-}
+/* ---- the node that merges ---- */
 
 void
-gpb_translate_values(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other, GpbAggregatePlan *plan)
+gpb_translate_values(const GpbSibling *sibling, GpbAggregatePlan *plan)
 {
 	GpbValuesPlan *values = palloc(sizeof(GpbValuesPlan) * plan->nvalues);
 
 	for (int i = 0; i < plan->nvalues; i++)
 	{
 		values[i] = plan->values[i];
-		values[i].value = (List *) gpb_of_other_leaf(root, leaf, other, (Node *) values[i].value);
+		values[i].value = (List *) gpb_sibling_expression(sibling, (Node *) values[i].value);
 	}
 	plan->values = values;
 }
-
-/* ---- the node that merges ---- */
 
 /* Let the node have an ordinary plan of the whole query.  Returns NULL, or why there is none. */
 static const char *
@@ -169,7 +161,9 @@ static void
 fill_plan(const GpbAggregateQuery *query, const GpbAggregatePath *first, GpbAggregatePath *own)
 {
 	GpbAggregatePlan *plan = &own->plan;
+	GpbSibling	parent;
 
+	gpb_sibling_begin(query->root, first->index->rel, query->rel, &parent);
 	own->index = first->index;
 	own->values = own->columns = first->values;
 	*plan = first->plan;
@@ -179,7 +173,7 @@ fill_plan(const GpbAggregateQuery *query, const GpbAggregatePath *first, GpbAggr
 	plan->skip_prefix = 0;
 	plan->program.constants = NIL;
 	plan->having = query->having;
-	gpb_translate_values(query->root, first->index->rel, query->rel, plan);
+	gpb_translate_values(&parent, plan);
 }
 
 GpbAggregatePath *

@@ -113,8 +113,8 @@ batch_choose(GpbBatch *batch)
 	memset(&batch->counters.choice, 0, sizeof(GpbEngineChoice));
 	if (gpb_needs_plain_scan(batch->snapshot))
 		return &gpb_batch_scan;
-	if (batch->n == 0 || batch->finder != NULL || batch->wish == GPB_ENGINE_CPU ||
-		batch->wish == GPB_ENGINE_INNER || gpb_batch_early_waits(batch))
+	if (batch->n == 0 || batch->source != NULL || batch->finder != NULL ||
+		batch->wish == GPB_ENGINE_CPU || batch->wish == GPB_ENGINE_INNER || gpb_batch_early_waits(batch))
 		return &gpb_batch_cpu;
 	if (batch->wish == GPB_ENGINE_DEVICE && gpb_mirror_available())
 		return &gpb_batch_device;
@@ -278,8 +278,9 @@ batch_run_aggregate(GpbBatch *batch)
 						counters->cell_misses[GPB_CELL_UNSEEN] - unseen);
 }
 
-void
-gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
+/* Do the run over these ranges, and all that the source, which may be NULL, has. */
+static void
+batch_run(GpbBatch *batch, const void *ranges, uint32 n, GpbRangeSource *source, int64 *answers)
 {
 	MemoryContext caller = MemoryContextSwitchTo(batch->context);
 
@@ -291,6 +292,7 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	batch->rest = NULL;
 	batch->ranges = ranges;
 	batch->n = n;
+	batch->source = source;
 	batch->first = 0;
 	batch->answers = answers;
 	batch->matches_before = batch->counters.matches;
@@ -303,6 +305,40 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	if (!batch->program.list_entries)
 		batch_run_aggregate(batch);
 	MemoryContextSwitchTo(caller);
+}
+
+void
+gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
+{
+	batch_run(batch, ranges, n, NULL, answers);
+}
+
+void
+gpb_batch_run_source(GpbBatch *batch, GpbRangeSource *source)
+{
+	Assert(batch->form == GPB_RANGE_BOUNDS && !batch->program.list_entries);
+	batch_run(batch, source->ranges, source->n, source, NULL);
+}
+
+bool
+gpb_batch_more_ranges(GpbBatch *batch)
+{
+	GpbRangeSource *source = batch->source;
+	uint32		before = batch->n;
+
+	if (source == NULL)
+		return false;
+	if (!source->next(source))
+	{
+		batch->source = NULL;
+		return false;
+	}
+	batch->ranges = source->ranges;
+	batch->n = source->n;
+	batch->counters.ranges += batch->n - before;
+	if (batch->engine == &gpb_batch_cpu)
+		gpb_count_cpu_batch(batch->form, batch->n - before);
+	return true;
 }
 
 const int64 *

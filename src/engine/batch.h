@@ -48,6 +48,18 @@ typedef struct GpbBatchWant
 								 * hash_mem_multiplier) */
 } GpbBatchWant;
 
+/*
+ * Ranges that come a few at a time, as those that several processes share out: bounds, disjoint
+ * from each other.  next() appends some, and then ranges may have moved; it returns false, and is
+ * not called again, when there are no more.
+ */
+typedef struct GpbRangeSource
+{
+	bool		(*next) (struct GpbRangeSource *source);
+	const GpbRange *ranges;		/* all that came */
+	uint32		n;
+} GpbRangeSource;
+
 /* Numbers for EXPLAIN, summed over all runs */
 typedef struct GpbBatchCounters
 {
@@ -116,6 +128,14 @@ extern Size gpb_batch_answer_width(const GpbBatch *batch);
  * read, and nothing is done yet: see gpb_batch_matches().
  */
 extern void gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers);
+
+/*
+ * Answer, all together, ranges that come while they are answered, by the CPU, whose turn it is to
+ * take the next ones whenever it is done with those that came.  The batch's form is
+ * GPB_RANGE_BOUNDS, and its program does not list.  Where a run begins anew, it begins with all
+ * that came.
+ */
+extern void gpb_batch_run_source(GpbBatch *batch, GpbRangeSource *source);
 
 /*
  * The answer over all ranges of the last run that was given no answers.  It is valid until the next

@@ -119,6 +119,7 @@ struct GpbBatch
 	const GpbBatchEngine *engine;	/* NULL if there is none, or it has ended */
 	const void *ranges;
 	uint32		n;
+	GpbRangeSource *source;		/* of more ranges; NULL if these are all */
 	uint32		first;			/* of a list: ranges before this one were handed out */
 	int64	   *answers;		/* NULL if all entries are added to total */
 	int64	   *total;
@@ -156,6 +157,12 @@ struct GpbBatch
 	uint64		visited_pages;	/* gpb_visit_pages_count() when it was last read */
 	void	   *state;			/* the engine's state; NULL when it has ended */
 };
+
+/*
+ * More ranges are wanted, since an engine is done with all that the run has.  Returns false if
+ * there are none.  No page is locked.
+ */
+extern bool gpb_batch_more_ranges(GpbBatch *batch);
 
 /* ---- batch_cpu.c, for other engines ---- */
 

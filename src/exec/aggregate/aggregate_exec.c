@@ -202,6 +202,22 @@ run_sub(GpbAggregateScan *scan, GpbSubprogram *sub, const GpbFoundRanges *found)
 	return gpb_ask_total(sub->ask, found->ranges, found->n);
 }
 
+/*
+ * Have all subprograms answer the ranges, or what those have in the parts of this process.  Returns
+ * NULL, or why there is no answer.
+ */
+static const char *
+ask_subs(GpbAggregateScan *scan, const GpbFoundRanges *found)
+{
+	const char *why = NULL;
+
+	if (scan->parts != NULL && found->n > 0)
+		return gpb_aggregate_ask_shared(scan, found);
+	for (int i = 0; i < scan->nsubs && why == NULL; i++)
+		why = run_sub(scan, &scan->subs[i], found);
+	return why;
+}
+
 /* The node's ranges, to be evaluated */
 typedef struct GpbRangesEvaluation
 {
@@ -230,7 +246,6 @@ answer_ranges(GpbAggregateScan *scan)
 {
 	GpbRangesEvaluation evaluation = {scan};
 	const char *why;
-	int			i;
 
 	if (scan->plan.has_program)
 		stop_asking(scan);
@@ -242,8 +257,8 @@ answer_ranges(GpbAggregateScan *scan)
 	/* constants are not needed if there is nothing to be asked */
 	if (why == NULL && scan->plan.has_program && evaluation.found.n > 0)
 		why = bind_program(scan);
-	for (i = 0; i < scan->nsubs && why == NULL; i++)
-		why = run_sub(scan, &scan->subs[i], &evaluation.found);
+	if (why == NULL)
+		why = ask_subs(scan, &evaluation.found);
 	/* The answer is kept, but not the keys of arrays, which may be millions. */
 	if (evaluation.found.form != GPB_RANGE_BOUNDS && evaluation.found.ranges != NULL)
 		pfree(evaluation.found.ranges);
@@ -410,5 +425,9 @@ const GpbNodeKind gpb_aggregate_node = {
 	.exec.ExecCustomScan = exec_aggregate,
 	.exec.EndCustomScan = end_aggregate,
 	.exec.ReScanCustomScan = rescan_aggregate,
+	.exec.EstimateDSMCustomScan = gpb_aggregate_estimate_shared,
+	.exec.InitializeDSMCustomScan = gpb_aggregate_make_shared,
+	.exec.ReInitializeDSMCustomScan = gpb_aggregate_make_shared,
+	.exec.InitializeWorkerCustomScan = gpb_aggregate_find_shared,
 	.exec.ExplainCustomScan = gpb_aggregate_explain
 };

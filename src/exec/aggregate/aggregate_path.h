@@ -88,6 +88,15 @@ extern GpbAggregatePath *gpb_merging_aggregate_path(const GpbAggregateQuery *que
 													Path *states, bool may_give_up,
 													const char **refusal);
 
+/* ---- workers (aggregate_gather.c) ---- */
+
+/*
+ * Offer a path by which workers answer the query together with the leader, if that may pay; serial
+ * is the path of one process.
+ */
+extern void gpb_aggregate_add_gather_path(const GpbAggregateQuery *query,
+										  const GpbAggregatePath *serial);
+
 /* ---- what comes of it ---- */
 
 /*

@@ -133,6 +133,9 @@ gpb_aggregate_merge_states(GpbAggregateScan *scan)
 			elog(ERROR, "a row of states is NULL");
 		why = merge_row(scan, DatumGetByteaPP(row));
 	}
+	/* no more is wanted of workers either */
+	if (why != NULL)
+		ExecShutdownNode(scan->node.child);
 	for (int i = 0; i < scan->nsubs && why == NULL; i++)
 	{
 		if (scan->subs[i].program.ngroups == 0)

@@ -346,17 +346,21 @@ require_batch(GpbAsk *ask, GpbAsked *target)
 }
 
 /*
- * Have a target answer.  If its sums become wide by that, so do those of the group that is added
- * up.  Returns NULL, or why there is no answer.
+ * Have a target answer ranges, or those of a source, if there is one.  If its sums become wide by
+ * that, so do those of the group that is added up.  Returns NULL, or why there is no answer.
  */
 static const char *
-run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, int64 *answers)
+run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, GpbRangeSource *source,
+		   int64 *answers)
 {
 	GpbBatch   *batch = require_batch(ask, target);
 	GpbAnswerFormat before = *ask->format;
 	const char *why;
 
-	gpb_batch_run(batch, ranges, n, answers);
+	if (source != NULL)
+		gpb_batch_run_source(batch, source);
+	else
+		gpb_batch_run(batch, ranges, n, answers);
 	if (before.words != ask->format->words && ask->group == ask->sum)
 		gpb_answer_widen(&before, ask->format, ask->sum);
 	return gpb_batch_gave_up(batch, &why) ? why : NULL;
@@ -367,7 +371,7 @@ static const char *
 merge_each(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n)
 {
 	int64	   *more = gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * n);
-	const char *why = run_target(ask, target, ranges, n, more);
+	const char *why = run_target(ask, target, ranges, n, NULL, more);
 	uint32		i;
 
 	for (i = 0; i < n && why == NULL; i++)
@@ -391,28 +395,40 @@ gpb_ask_each(GpbAsk *ask, const void *ranges, uint32 n)
 		ask->answers_context = AllocSetContextCreate(ask->context, "gpubtree answers",
 													 ALLOCSET_DEFAULT_SIZES);
 	ask->answers = gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * n);
-	why = run_target(ask, &ask->target[0], ranges, n, ask->answers);
+	why = run_target(ask, &ask->target[0], ranges, n, NULL, ask->answers);
 	for (i = 1; i < ask->ntargets && why == NULL; i++)
 		why = merge_each(ask, &ask->target[i], ranges, n);
+	return why;
+}
+
+/* Have a target answer as run_target() does, all together, and add that to the group. */
+static const char *
+total_of_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n,
+				GpbRangeSource *source)
+{
+	const char *why = run_target(ask, target, ranges, n, source, NULL);
+
+	if (why == NULL && target->want.program.ngroups == 0)
+		gpb_answer_merge(ask->format, group_sum(ask), gpb_batch_total(target->batch));
 	return why;
 }
 
 const char *
 gpb_ask_total(GpbAsk *ask, const void *ranges, uint32 n)
 {
+	const char *why = NULL;
 	int			i;
 
-	for (i = 0; i < ask->ntargets; i++)
-	{
-		GpbAsked   *target = &ask->target[i];
-		const char *why = run_target(ask, target, ranges, n, NULL);
+	for (i = 0; i < ask->ntargets && why == NULL; i++)
+		why = total_of_target(ask, &ask->target[i], ranges, n, NULL);
+	return why;
+}
 
-		if (why != NULL)
-			return why;
-		if (target->want.program.ngroups == 0)
-			gpb_answer_merge(ask->format, group_sum(ask), gpb_batch_total(target->batch));
-	}
-	return NULL;
+const char *
+gpb_ask_total_source(GpbAsk *ask, GpbRangeSource *source)
+{
+	Assert(ask->ntargets == 1);
+	return total_of_target(ask, &ask->target[0], NULL, 0, source);
 }
 
 /* A list is of one target, since who reads it goes to that one's table. */

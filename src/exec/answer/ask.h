@@ -120,6 +120,12 @@ extern void gpb_ask_set_form(GpbAsk *ask, GpbRangeForm form);
 extern const char *gpb_ask_each(GpbAsk *ask, const void *ranges, uint32 n);
 extern const char *gpb_ask_total(GpbAsk *ask, const void *ranges, uint32 n);
 
+/*
+ * gpb_ask_total() over ranges that come while they are answered; the form of ranges is
+ * GPB_RANGE_BOUNDS, and the target is one.
+ */
+extern const char *gpb_ask_total_source(GpbAsk *ask, GpbRangeSource *source);
+
 /* Ask for a list of entries, and get its parts, as gpb_batch_run() and gpb_batch_matches() do. */
 extern void gpb_ask_list(GpbAsk *ask, const void *ranges, uint32 n);
 extern GpbRangeEntry *gpb_ask_matches(GpbAsk *ask, uint64 *n);

@@ -9,11 +9,13 @@
 
 #include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/pathnode.h"
 #include "utils/snapmgr.h"
 
 #include "exec/scan/scan_match.h"
 #include "exec/shell/clause_order.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
@@ -36,6 +38,20 @@ typedef struct GpbScanPath
 	GpbScanPlan plan;
 } GpbScanPath;
 
+/*
+ * May the node run in a parallel worker?  The table's restrictions and columns may be evaluated in
+ * one, by core's consider_parallel; what else the node evaluates is said by the query.  Where
+ * constants may fail a worker could only judge all rows (program_bind_safe.c).
+ */
+static bool
+is_parallel_safe_match(PlannerInfo *root, const RelOptInfo *rel, const GpbScanPlan *plan)
+{
+	List	   *evaluated = list_make3(plan->program.constants, plan->ends.constants, plan->bound);
+
+	return rel->consider_parallel && is_parallel_safe(root, (Node *) evaluated) &&
+		!gpb_may_fail((Node *) evaluated);
+}
+
 /* Make the path of what was matched, without its price. */
 static CustomPath *
 make_path(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
@@ -48,6 +64,7 @@ make_path(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
 	own->columns = match->columns;
 	own->qual = gpb_order_clauses(root, match->others);
 	own->plan = match->plan;
+	path->path.parallel_safe = is_parallel_safe_match(root, rel, &match->plan);
 	return path;
 }
 

@@ -42,8 +42,8 @@ struct GpbAggregateAhead
 	int			n;
 	int			done;			/* those before this one have answered */
 	int			next;			/* those before this one have begun */
-	int			waits;			/* this many have to have answered before there is room for more: the
-								 * last of them found no slot */
+	int			waits;			/* this many have to have answered before there is room for more:
+								 * the last of them found no slot */
 	GpbAggregateScan *node[FLEXIBLE_ARRAY_MEMBER];
 };
 

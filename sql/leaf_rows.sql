@@ -88,7 +88,7 @@ SELECT format('VACUUM ANALYZE parts_%1$s, whole_%1$s', name) FROM types \gexec
 -- values alone
 SELECT name, count_asked(name, 'SELECT count(c), count(d), count(*), sum(v) FROM %s', 'SELECT c, count(*), sum(v) FROM %s GROUP BY c',
 	'SELECT d, count(*), sum(v) FROM %s GROUP BY d', 'SELECT count(DISTINCT c), count(DISTINCT d), sum(v) FILTER (WHERE d IS NULL) FROM %s',
-	'SELECT v, count(c), count(d) FROM %s GROUP BY v') FROM types ORDER BY name;
+	'SELECT v, count(c), count(d) FROM %s GROUP BY v', 'SELECT count(*) FROM %s WHERE v > 5') FROM types ORDER BY name;
 -- their order
 SELECT name, count_asked(name, 'SELECT min(c), max(c), min(d), max(d) FROM %s', 'SELECT v, min(c), max(c), min(d), max(d) FROM %s GROUP BY v')
 FROM types WHERE type IN ('int', 'bigint', 'date', 'timestamptz', 'numeric(10,2)', 'numeric(30,5)', 'float8', 'float4', 'text', 'char(5)') ORDER BY name;

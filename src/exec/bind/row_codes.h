@@ -37,8 +37,8 @@ extern void gpb_row_codes_start(GpbRowCodes *codes);
 extern uint32 gpb_row_codes_columns(const GpbRowCodes *codes);
 
 /*
- * Find or make the code of a text in such a column, counted from 0.  Returns false if the texts take
- * too much memory.
+ * Find or make the code of a text in such a column, counted from 0.  Returns false if the texts
+ * take too much memory.
  */
 extern bool gpb_row_code(GpbRowCodes *codes, int column, Datum value, int64 *code);
 

@@ -21,8 +21,11 @@
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/bind/row_values.h"
+#include "exec/compile/program_codes.h"
 #include "exec/compile/state_column.h"
+#include "exec/price/price.h"
 #include "exec/shell/expressions.h"
+#include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
@@ -34,10 +37,12 @@ typedef struct GpbMerge
 	GpbAggregateQuery query;	/* of the whole */
 	int			n;
 	RelOptInfo **leaf;
-	GpbAggregatePath **own;		/* of each leaf */
+	CustomPath **path;			/* of each leaf */
+	bool		may_give_up;	/* one of them may have no answer */
 	bool		portable;		/* programs are to be the same whatever the index */
-	const GpbAggregatePath *first;	/* with whose states those of the others must agree */
+	GpbAggregatePath *first;	/* with whose states those of the others must agree */
 	GpbAggregateQuery first_query;	/* of its leaf */
+	uint32		first_codes;	/* INCLUDE columns whose codes its program reads, as bits */
 	const GpbAggregatePath *rows;	/* what a leaf without an index does, as if of the first leaf; NULL
 									 * until it is asked for */
 	const char *rows_refusal;	/* why that cannot be done, if it was asked for */
@@ -98,6 +103,48 @@ leaf_query(const GpbMerge *merge, RelOptInfo *leaf, GpbAggregateQuery *query)
 		query->sets = merge->first->plan.sets;
 }
 
+/* The path of a leaf is the first one, with whose states those of the others must agree. */
+static void
+set_first(GpbMerge *merge, GpbAggregatePath *own, const GpbAggregateQuery *query)
+{
+	uint32		columns = gpb_program_columns(&own->plan.program.program);
+
+	merge->first = own;
+	merge->first_query = *query;
+	merge->first_codes = 0;
+	for (int slot = 1; slot <= own->index->ncolumns - own->index->nkeycolumns; slot++)
+	{
+		if ((columns >> (slot - 1) & 1) != 0 &&
+			gpb_slot_coding(own->index, slot) == GPB_CODING_DICTIONARY)
+			merge->first_codes |= (uint32) 1 << (slot - 1);
+	}
+}
+
+/*
+ * The path of leaf i where it is alike the first leaf; NULL if it is not.  As many of its pages
+ * must be visible to all, or more: else it has a price of its own.
+ */
+static CustomPath *
+match_alike(const GpbMerge *merge, int i)
+{
+	RelOptInfo *leaf = merge->leaf[i];
+	GpbSibling	sibling;
+	IndexOptInfo *index;
+	CustomPath *path;
+
+	if (merge->first == NULL || leaf->allvisfrac < merge->first->index->rel->allvisfrac - 0.05)
+		return NULL;
+	gpb_sibling_begin(merge->query.root, merge->first->index->rel, leaf, &sibling);
+	index = gpb_sibling_index(&sibling, merge->first->index);
+	if (index == NULL || !gpb_sibling_restrictions_agree(&sibling) ||
+		(merge->first_codes != 0 && !gpb_codes_are_here(index, merge->first_codes)))
+		return NULL;
+	path = gpb_alike_aggregate_path(merge->first, &sibling, index);
+	gpb_sibling_price(&sibling, &merge->first->path.path, gpb_setup_cost, &path->path);
+	path->path.rows = merge->first->path.path.rows;
+	return path;
+}
+
 /*
  * Find the path of leaf i by an index of its own.  Returns NULL, or why it has none.  Sets
  * *disagrees if that is the form of its states.
@@ -111,22 +158,23 @@ match_leaf(GpbMerge *merge, int i, bool *disagrees)
 
 	if (!gpb_rel_is_table(merge->query.root, merge->leaf[i]))
 		return "it is no ordinary table with indexes";
+	merge->path[i] = match_alike(merge, i);
+	if (merge->path[i] != NULL)
+		return NULL;
 	leaf_query(merge, merge->leaf[i], &query);
 	initStringInfo(&refusals);
 	own = gpb_cheapest_aggregate_path(&query, &refusals);
 	if (own == NULL)
 		return refusals.data;
 	if (merge->first == NULL)
-	{
-		merge->first = own;
-		merge->first_query = query;
-	}
+		set_first(merge, own, &query);
 	else if (!gpb_states_agree(&own->plan, &merge->first->plan))
 	{
 		*disagrees = true;
 		return "its index has a column in another form";
 	}
-	merge->own[i] = own;
+	merge->path[i] = &own->path;
+	merge->may_give_up |= own->may_give_up;
 	return NULL;
 }
 
@@ -162,9 +210,8 @@ match_rows(GpbMerge *merge, bool *disagrees)
 
 /* The columns that the program of rows reads, as the leaf's */
 static PathTarget *
-row_target(const GpbMerge *merge, RelOptInfo *leaf)
+row_target(const GpbMerge *merge, const GpbSibling *sibling)
 {
-	PlannerInfo *root = merge->query.root;
 	const GpbAggregatePlan *plan = &merge->rows->plan;
 	IndexOptInfo *index = merge->rows->index;
 	PathTarget *target = create_empty_pathtarget();
@@ -177,40 +224,49 @@ row_target(const GpbMerge *merge, RelOptInfo *leaf)
 		TargetEntry *entry = list_nth_node(TargetEntry, index->indextlist, c);
 
 		add_column_to_pathtarget(target,
-								 (Expr *) gpb_of_other_leaf(root, index->rel, leaf, (Node *) entry->expr), 0);
+								 (Expr *) gpb_sibling_expression(sibling, (Node *) entry->expr),
+								 0);
 	}
-	return set_pathtarget_cost_width(root, target);
+	return set_pathtarget_cost_width(sibling->root, target);
 }
 
 /*
  * Make the path of a leaf that aggregates the rows of core's own scan of it, which has tested all
  * restrictions.
  */
-static GpbAggregatePath *
+static CustomPath *
 make_rows(const GpbMerge *merge, RelOptInfo *leaf)
 {
 	PlannerInfo *root = merge->query.root;
-	Expr	   *state = (Expr *) gpb_of_other_leaf(root, merge->first->index->rel, leaf,
-												 linitial(merge->rows->columns));
-	GpbAggregatePath *own = gpb_make_aggregate_path(leaf, gpb_state_target(state));
-	Path	   *rows = (Path *) create_projection_path(root, leaf, leaf->cheapest_total_path,
-													   row_target(merge, leaf));
+	GpbAggregatePath *own;
+	Path	   *rows;
+	GpbSibling	sibling;
+	Expr	   *state;
 
+	gpb_sibling_begin(root, merge->first->index->rel, leaf, &sibling);
+	state = (Expr *) gpb_sibling_expression(&sibling, linitial(merge->rows->columns));
+	own = gpb_make_aggregate_path(leaf, gpb_state_target(state));
+	rows = (Path *) create_projection_path(root, leaf, leaf->cheapest_total_path,
+										   row_target(merge, &sibling));
 	own->index = merge->rows->index;
 	own->may_give_up = true;
 	own->columns = list_make1(state);
 	own->plan = merge->rows->plan;
-	gpb_translate_values(root, merge->first->index->rel, leaf, &own->plan);
+	gpb_translate_values(&sibling, &own->plan);
 	own->path.custom_paths = list_make1(rows);
 	own->path.path.rows = merge->first->path.path.rows;
 	own->path.path.startup_cost = rows->total_cost + rows->rows * merge->rows->row_cost;
 	own->path.path.total_cost = own->path.path.startup_cost;
-	return own;
+	GPB_ADD_DISABLED(&own->path.path, rows);
+	return &own->path;
 }
 
 /* ---- leaves ---- */
 
-/* The leaf with the most rows, by whose index the others go if it has one */
+/*
+ * The leaf of which the query reads most, by whose index the others go if it has one; of equal
+ * ones the largest
+ */
 static int
 largest_leaf(const GpbMerge *merge)
 {
@@ -218,10 +274,41 @@ largest_leaf(const GpbMerge *merge)
 
 	for (int i = 1; i < merge->n; i++)
 	{
-		if (merge->leaf[i]->tuples > merge->leaf[largest]->tuples)
+		const RelOptInfo *leaf = merge->leaf[i];
+		const RelOptInfo *other = merge->leaf[largest];
+
+		if (leaf->rows > other->rows || (leaf->rows == other->rows && leaf->tuples > other->tuples))
 			largest = i;
 	}
 	return largest;
+}
+
+/*
+ * Has core a path of the largest leaf that is cheaper than any by an index of ours?  Then most
+ * likely it has of all, and the query looks up a few rows.
+ */
+static bool
+is_look_up(const GpbMerge *merge)
+{
+	RelOptInfo *leaf = merge->leaf[largest_leaf(merge)];
+	bool		dearer = false;
+	ListCell   *lc;
+
+	if (gpb_explain_decisions || merge->query.has_unknown_bounds)
+		return false;
+	foreach(lc, leaf->indexlist)
+	{
+		GpbPriceInput input = {
+			.root = merge->query.root, .index = lfirst_node(IndexOptInfo, lc), .entries = 1.0
+		};
+
+		if (!gpb_index_is_usable(input.index))
+			continue;
+		if (gpb_setup_cost + gpb_price(&input) < leaf->cheapest_total_path->total_cost)
+			return false;
+		dearer = true;
+	}
+	return dearer;
 }
 
 /* Name the partition in a reason that is about it. */
@@ -244,7 +331,7 @@ make_all_rows(GpbMerge *merge, const char **refusal, bool *disagrees)
 	{
 		const char *why;
 
-		if (merge->own[i] != NULL)
+		if (merge->path[i] != NULL)
 			continue;
 		why = match_rows(merge, disagrees);
 		if (why != NULL)
@@ -253,7 +340,8 @@ make_all_rows(GpbMerge *merge, const char **refusal, bool *disagrees)
 			ereport(NOTICE,
 					(errmsg("GpubtreeAggregate is to read rows of %s",
 							about_leaf(merge, i, refusal[i]))));
-		merge->own[i] = make_rows(merge, merge->leaf[i]);
+		merge->path[i] = make_rows(merge, merge->leaf[i]);
+		merge->may_give_up = true;
 	}
 	return NULL;
 }
@@ -269,6 +357,7 @@ match_leaves(GpbMerge *merge, bool *disagrees)
 	const char **refusal = palloc0(sizeof(char *) * merge->n);
 
 	merge->first = NULL;
+	merge->may_give_up = false;
 	merge->rows = NULL;
 	merge->rows_refusal = NULL;
 	*disagrees = false;
@@ -301,7 +390,7 @@ match_leaves_in_one_form(GpbMerge *merge)
 	if (!disagrees || merge->portable)
 		return refusal;
 	merge->portable = true;
-	memset(merge->own, 0, sizeof(GpbAggregatePath *) * merge->n);
+	memset(merge->path, 0, sizeof(CustomPath *) * merge->n);
 	return match_leaves(merge, &disagrees);
 }
 
@@ -317,22 +406,10 @@ make_append(const GpbMerge *merge)
 	AppendPath *append;
 
 	for (int i = 0; i < merge->n; i++)
-		paths = lappend(paths, merge->own[i]);
+		paths = lappend(paths, merge->path[i]);
 	append = create_append_path(root, merge->query.rel, paths, NIL, NIL, NULL, 0, false, -1);
 	append->path.pathtarget = gpb_state_target(state);
 	return &append->path;
-}
-
-/* May one of the leaves have no answer? */
-static bool
-may_give_up(const GpbMerge *merge)
-{
-	for (int i = 0; i < merge->n; i++)
-	{
-		if (merge->own[i]->may_give_up)
-			return true;
-	}
-	return false;
 }
 
 /* Does a restriction have no column?  Core tests it once, above the node, which it would silence. */
@@ -365,14 +442,15 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 	if (refusal == NULL)
 	{
 		merge.leaf = palloc(sizeof(RelOptInfo *) * list_length(grouping->leaves));
-		merge.own = palloc0(sizeof(GpbAggregatePath *) * list_length(grouping->leaves));
+		merge.path = palloc0(sizeof(CustomPath *) * list_length(grouping->leaves));
 		foreach(lc, grouping->leaves)
 			merge.leaf[merge.n++] = lfirst(lc);
-		refusal = match_leaves_in_one_form(&merge);
+		refusal = is_look_up(&merge) ? "an ordinary plan is cheaper" :
+			match_leaves_in_one_form(&merge);
 	}
 	if (refusal == NULL)
 		own = gpb_merging_aggregate_path(&merge.query, merge.first, make_append(&merge),
-										 may_give_up(&merge), &refusal);
+										 merge.may_give_up, &refusal);
 	if (refusal != NULL)
 		gpb_explain_aggregate_refusal(refusal);
 	else

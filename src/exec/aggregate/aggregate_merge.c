@@ -7,16 +7,14 @@
  */
 #include "compat.h"
 
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "utils/selfuncs.h"
 
 #include "exec/aggregate/aggregate_path.h"
+#include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary.h"
 #include "exec/compile/state_column.h"
-#include "exec/price/price_constants.h"
 #include "exec/shell/expressions.h"
-#include "exec/shell/plan_rules.h"
+#include "exec/where/arms.h"
 
 /* ---- what a query wants ---- */
 
@@ -30,6 +28,15 @@ gpb_want_states(GpbAggregateQuery *query)
 
 /* ---- do states agree? ---- */
 
+/* A type of a plan's words as that of words of a state, which has texts in the place of codes */
+static GpbWordType
+state_type(GpbWordType type)
+{
+	if (type.class == GPB_WORDS_CODE)
+		type.column = 0;
+	return type;
+}
+
 /* All that the format of a plan's states depends on, but for its program */
 static List *
 format_of(const GpbAggregatePlan *plan)
@@ -39,9 +46,14 @@ format_of(const GpbAggregatePlan *plan)
 	gpb_put_int(&format, plan->has_program);
 	gpb_put_items(&format, plan->items, plan->nitems);
 	for (int i = 0; i < plan->ngroups; i++)
-		gpb_put_word_type(&format, plan->group_types[i]);
+		gpb_put_word_type(&format, state_type(plan->group_types[i]));
 	for (int i = 0; i < plan->nvalues; i++)
-		gpb_values_put(&format, &plan->values[i]);
+	{
+		GpbValuesPlan values = plan->values[i];
+
+		values.type = state_type(values.type);
+		gpb_values_put(&format, &values);
+	}
 	gpb_sets_put(&format, &plan->sets);
 	return format;
 }
@@ -77,39 +89,33 @@ gpb_states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b)
 	return equal(format_of(a), format_of(b));
 }
 
-/* ---- expressions of several leaves ---- */
-
-Node *
-gpb_of_other_leaf(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other, Node *expression)
-{
-	return gpb_of_child(root, other, gpb_of_parent(root, leaf, expression));
-}
+/* ---- the node that merges ---- */
 
 void
-gpb_translate_values(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other, GpbAggregatePlan *plan)
+gpb_translate_values(const GpbSibling *sibling, GpbAggregatePlan *plan)
 {
 	GpbValuesPlan *values = palloc(sizeof(GpbValuesPlan) * plan->nvalues);
 
 	for (int i = 0; i < plan->nvalues; i++)
 	{
 		values[i] = plan->values[i];
-		values[i].value = (List *) gpb_of_other_leaf(root, leaf, other, (Node *) values[i].value);
+		values[i].value = (List *) gpb_sibling_expression(sibling, (Node *) values[i].value);
 	}
 	plan->values = values;
 }
 
-/* ---- the node that merges ---- */
-
 /* Let the node have an ordinary plan of the whole query.  Returns NULL, or why there is none. */
 static const char *
-add_ordinary(const GpbAggregateQuery *query, GpbAggregatePath *own)
+add_ordinary(const GpbAggregateQuery *query, const GpbAggregatePlan *leaf, GpbAggregatePath *own)
 {
 	Path	   *ordinary;
 
 	if (gpb_has_subplan(query->root, (Node *) query->target->exprs) ||
 		gpb_has_subplan(query->root, (Node *) query->having))
 		return "the target list or HAVING has a subquery";
-	ordinary = gpb_ordinary_path(query->root, query->grouped_rel, query->target, true);
+	ordinary = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
+								 gpb_may_fail((Node *) leaf->program.constants) ||
+								 gpb_arms_may_fail(leaf->arms));
 	if (ordinary == NULL)
 		return "there is no ordinary plan that could take over";
 	own->path.flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
@@ -122,7 +128,9 @@ static void
 fill_plan(const GpbAggregateQuery *query, const GpbAggregatePath *first, GpbAggregatePath *own)
 {
 	GpbAggregatePlan *plan = &own->plan;
+	GpbSibling	parent;
 
+	gpb_sibling_begin(query->root, first->index->rel, query->rel, &parent);
 	own->index = first->index;
 	own->values = own->columns = first->values;
 	*plan = first->plan;
@@ -132,25 +140,7 @@ fill_plan(const GpbAggregateQuery *query, const GpbAggregatePath *first, GpbAggr
 	plan->skip_prefix = 0;
 	plan->program.constants = NIL;
 	plan->having = query->having;
-	gpb_translate_values(query->root, first->index->rel, query->rel, plan);
-}
-
-/* Fill in the price: that of the states, and of merging them. */
-static void
-fill_price(const GpbAggregateQuery *query, const Path *states, Path *path)
-{
-	double		groups = 1.0;
-	QualCost	having;
-
-	if (query->groups != NIL)
-		groups = estimate_num_groups(query->root, query->groups, query->rel->rows, NULL, NULL);
-	cost_qual_eval(&having, query->having, query->root);
-	path->startup_cost = states->total_cost + states->rows * GPB_MERGE_COST * cpu_operator_cost +
-		having.startup + query->target->cost.startup;
-	path->total_cost = path->startup_cost +
-		groups * (cpu_tuple_cost + having.per_tuple + query->target->cost.per_tuple);
-	path->rows = clamp_row_est(groups * clauselist_selectivity(query->root, query->having, 0,
-															   JOIN_INNER, NULL));
+	gpb_translate_values(&parent, plan);
 }
 
 GpbAggregatePath *
@@ -160,10 +150,10 @@ gpb_merging_aggregate_path(const GpbAggregateQuery *query, const GpbAggregatePat
 	GpbAggregatePath *own = gpb_make_aggregate_path(query->rel, query->target);
 
 	own->path.custom_paths = list_make1(states);
-	*refusal = may_give_up ? add_ordinary(query, own) : NULL;
+	*refusal = may_give_up ? add_ordinary(query, &first->plan, own) : NULL;
 	if (*refusal != NULL)
 		return NULL;
 	fill_plan(query, first, own);
-	fill_price(query, states, &own->path.path);
-	return own;
+	*refusal = gpb_aggregate_merge_price(query, &own->plan, states, &own->path.path);
+	return *refusal == NULL ? own : NULL;
 }

@@ -7,6 +7,7 @@
  */
 #include "compat.h"
 
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 
@@ -20,10 +21,28 @@ static Plan *plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
 							CustomPath *path, List *tlist, List *clauses,
 							List *custom_plans);
 
+static Plan *plan_alike(PlannerInfo *root, RelOptInfo *rel,
+						CustomPath *path, List *tlist, List *clauses,
+						List *custom_plans);
+
 static const CustomPathMethods aggregate_path_methods = {
 	.CustomName = "GpubtreeAggregate",
 	.PlanCustomPath = plan_aggregate
 };
+
+static const CustomPathMethods alike_path_methods = {
+	.CustomName = "GpubtreeAggregate",
+	.PlanCustomPath = plan_alike
+};
+
+/* A path that differs from another leaf's in the table and the index alone */
+typedef struct GpbAlikePath
+{
+	CustomPath	path;
+	GpbAggregatePath *model;
+	GpbSibling	sibling;		/* from the model's leaf to this one */
+	Oid			index;
+} GpbAlikePath;
 
 /* ---- why not? ---- */
 
@@ -54,6 +73,20 @@ gpb_make_aggregate_path(RelOptInfo *parent, PathTarget *target)
 {
 	return (GpbAggregatePath *) gpb_make_path(sizeof(GpbAggregatePath), &aggregate_path_methods,
 											  parent, target);
+}
+
+CustomPath *
+gpb_alike_aggregate_path(GpbAggregatePath *model, const GpbSibling *sibling,
+						 const IndexOptInfo *index)
+{
+	CustomPath *path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, sibling->other,
+									 model->path.path.pathtarget);
+	GpbAlikePath *alike = (GpbAlikePath *) path;
+
+	alike->model = model;
+	alike->sibling = *sibling;
+	alike->index = index->indexoid;
+	return path;
 }
 
 void
@@ -110,5 +143,38 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 		gpb_check_expressions(path, scan, plan->values[i].fractions, 1, 0);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, plan->having), 1, computed);
 	gpb_agree_with_columns(scan);
+	return &scan->scan.plan;
+}
+
+/* The plan of an alike path's model, as if it were that leaf's */
+static const CustomScan *
+model_plan(PlannerInfo *root, GpbAggregatePath *model)
+{
+	if (model->scan == NULL)
+	{
+		TargetEntry *state = makeTargetEntry(linitial(model->columns), 1, NULL, false);
+
+		model->scan = (CustomScan *) plan_aggregate(root, model->path.path.parent, &model->path,
+													list_make1(state), NIL, NIL);
+	}
+	return model->scan;
+}
+
+/*
+ * PlanCustomPath of a path that is alike another: all but columns has been found out, and tested,
+ * for that.
+ */
+static Plan *
+plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+		   List *custom_plans)
+{
+	const GpbAlikePath *alike = (GpbAlikePath *) path;
+	CustomScan *scan = gpb_sibling_plan(&alike->sibling, model_plan(root, alike->model),
+										alike->index);
+	TargetEntry *state = linitial_node(TargetEntry, tlist);
+
+	/* the target is the model's */
+	state->expr = linitial_node(TargetEntry, scan->custom_scan_tlist)->expr;
+	scan->scan.plan.targetlist = tlist;
 	return &scan->scan.plan;
 }

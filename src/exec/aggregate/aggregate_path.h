@@ -13,6 +13,7 @@
 #include "nodes/extensible.h"
 
 #include "exec/aggregate/aggregate_match.h"
+#include "exec/shell/sibling.h"
 
 /* One way to answer the query: an index, with its conditions and aggregates */
 typedef struct GpbAggregatePath
@@ -20,11 +21,14 @@ typedef struct GpbAggregatePath
 	CustomPath	path;
 	IndexOptInfo *index;
 	Cost		estimated_cost; /* what it has beside the paths of other indexes */
+	double		entries;		/* of the ranges, about */
 	Cost		row_cost;		/* of rows: what the program takes for each */
 	bool		may_give_up;	/* the program may have no answer */
 	List	   *values;			/* aggregates, group expressions and calls of GROUPING() */
 	List	   *columns;		/* what the node computes: these, or the state alone */
 	GpbAggregatePlan plan;
+	CustomScan *scan;			/* of a model of others (gpb_alike_aggregate_path()); NULL: not yet
+								 * made */
 } GpbAggregatePath;
 
 /* ---- a path (aggregate_path.c, aggregate_plan.c) ---- */
@@ -58,16 +62,11 @@ extern void gpb_want_states(GpbAggregateQuery *query);
 /* Have the states of two plans the same format, and the same meaning? */
 extern bool gpb_states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b);
 
-/* An expression of one leaf as that of another or, if "other" is their parent, of that */
-extern Node *gpb_of_other_leaf(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other,
-							   Node *expression);
-
 /*
- * Have a plan, which is a copy of that of a leaf, show the expressions of its values as those of
- * another leaf, or of the parent.
+ * Have a plan, which is a copy of that of the sibling's leaf, show the expressions of its values as
+ * those of the other relation.
  */
-extern void gpb_translate_values(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other,
-								 GpbAggregatePlan *plan);
+extern void gpb_translate_values(const GpbSibling *sibling, GpbAggregatePlan *plan);
 
 /*
  * The path of a node that answers the query by the states that the path "states" returns; these
@@ -81,6 +80,14 @@ extern GpbAggregatePath *gpb_merging_aggregate_path(const GpbAggregateQuery *que
 													const char **refusal);
 
 /* ---- what comes of it ---- */
+
+/*
+ * A path without costs of states of the sibling's other leaf, whose index this is: what the model,
+ * a path of states of the sibling's leaf, does there, it is to do here.  Restrictions and indexes
+ * of both must have been found to be the same.
+ */
+extern CustomPath *gpb_alike_aggregate_path(GpbAggregatePath *model, const GpbSibling *sibling,
+											const IndexOptInfo *index);
 
 /* Say why no path of ours was made, if anybody wants to know. */
 extern void gpb_explain_aggregate_refusal(const char *refusal);

@@ -81,6 +81,7 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	if (*refusal != NULL)
 		return NULL;
 	own->index = index;
+	own->entries = match.entries;
 	own->may_give_up = match.needs_child;
 	own->values = row_values(query, &match);
 	own->columns = query->state == NULL ? own->values : list_make1(query->state);

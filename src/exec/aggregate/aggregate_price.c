@@ -501,17 +501,17 @@ lowered_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 		parts_cost(query, match, entries, &bytes);
 }
 
-const char *
-gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Path *path,
-					Cost *estimated_cost)
+/*
+ * Fill in rows and costs of a path: "cost" is that of the answer, and "bytes" what its groups have.
+ * Returns NULL, or why the path is not to be offered.
+ */
+static const char *
+fill_price(const GpbAggregateQuery *query, const GpbAggregateMatch *match, Cost cost,
+		   double bytes, Path *path)
 {
 	PathTarget *target = query->target;
 	double		estimated;
 	double		rows;
-	double		bytes;
-	Cost		phases = choose_skip(query, match, &bytes);
-	Cost		lowered = lowered_cost(query, match);
-	Cost		cost = begin_cost(query, match) + phases - lowered;
 	Selectivity kept;
 	QualCost	having;
 	Cost		row;
@@ -527,12 +527,43 @@ gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Pa
 	path->rows = clamp_row_est(estimated * kept);
 	path->startup_cost = cost + having.startup + target->cost.startup;
 	path->total_cost = path->startup_cost + rows * row;
-	*estimated_cost = path->total_cost + lowered;
 	if (match->plan.nvalues == 0 && query->state == NULL &&
 		gpb_hashing_is_cheaper(query->root, query->grouped_rel, path->total_cost,
 							   list_length(query->groups), rows))
 		return "an ordinary plan that hashes groups is cheaper";
 	return NULL;
+}
+
+const char *
+gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Path *path,
+					Cost *estimated_cost)
+{
+	double		bytes;
+	Cost		phases = choose_skip(query, match, &bytes);
+	Cost		lowered = lowered_cost(query, match);
+	const char *refusal = fill_price(query, match, begin_cost(query, match) + phases - lowered,
+									 bytes, path);
+
+	*estimated_cost = path->total_cost + lowered;
+	return refusal;
+}
+
+/* The groups of all subprograms are merged, and then those of the sets are made of them. */
+const char *
+gpb_aggregate_merge_price(const GpbAggregateQuery *query, const GpbAggregatePlan *plan,
+						  const Path *states, Path *path)
+{
+	GpbAggregateMatch match = {.plan = *plan};
+	double		bytes = 0.0;
+
+	for (int phase = 0; phase < plan->sets.nphases; phase++)
+	{
+		for (int values = 0; values < Max(plan->nvalues, 1); values++)
+			bytes += gpb_groups_bytes(priced_groups(query, &match, plan->sets.phases[phase],
+													values), group_size(&match));
+	}
+	return fill_price(query, &match, states->total_cost + sets_cost(query, &match) +
+					  states->rows * GPB_MERGE_COST * cpu_operator_cost, bytes, path);
 }
 
 Cost

@@ -250,6 +250,11 @@ SELECT * FROM leaves('SELECT date_trunc(''week'', at), count(*) FROM seq WHERE a
 RESET gpubtree.enable_aggregate;
 RESET enable_hashagg;
 RESET enable_sort;
+-- a column that is NOT NULL in the largest partition alone
+ALTER TABLE seq_1 ALTER w SET NOT NULL;
+INSERT INTO seq SELECT '2026-10-10', 5, NULL FROM generate_series(1, 50);
+INSERT INTO flat SELECT '2026-10-10', 5, NULL FROM generate_series(1, 50);
+SELECT compare('SELECT date_trunc(''month'', at), count(w), count(*) FROM %s GROUP BY 1 ORDER BY 1');
 RESET timezone;
 DROP TABLE seq, flat;
 DROP FUNCTION compare, leaves, plan_lines;

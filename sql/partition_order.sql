@@ -254,7 +254,7 @@ RESET enable_sort;
 ALTER TABLE seq_1 ALTER w SET NOT NULL;
 INSERT INTO seq SELECT '2026-10-10', 5, NULL FROM generate_series(1, 50);
 INSERT INTO flat SELECT '2026-10-10', 5, NULL FROM generate_series(1, 50);
-SELECT compare('SELECT date_trunc(''month'', at), count(w), count(*) FROM %s GROUP BY 1 ORDER BY 1');
+SELECT compare('SELECT date_trunc(''month'', at), count(w), count(*) FROM %s WHERE v > 3 GROUP BY 1 ORDER BY 1');
 RESET timezone;
 DROP TABLE seq, flat;
 DROP FUNCTION compare, leaves, plan_lines;

@@ -251,9 +251,11 @@ RESET gpubtree.enable_aggregate;
 RESET enable_hashagg;
 RESET enable_sort;
 -- a column that is NOT NULL in the largest partition alone
-ALTER TABLE seq_4 ALTER w SET NOT NULL;
-INSERT INTO seq SELECT '2026-10-27', 5, NULL FROM generate_series(1, 5);
-INSERT INTO flat SELECT '2026-10-27', 5, NULL FROM generate_series(1, 5);
+ALTER TABLE seq_3 ALTER w SET NOT NULL;
+DELETE FROM seq WHERE at >= '2026-12-01' OR at IS NULL;
+DELETE FROM flat WHERE at >= '2026-12-01' OR at IS NULL;
+INSERT INTO seq SELECT '2026-11-25', 5, NULL FROM generate_series(1, 50);
+INSERT INTO flat SELECT '2026-11-25', 5, NULL FROM generate_series(1, 50);
 VACUUM ANALYZE seq;
 SELECT compare('SELECT date_trunc(''month'', at), count(w), count(*) FROM %s WHERE at >= ''2026-10-26'' AND at < ''2027-01-01'' AND v > 3 GROUP BY 1 ORDER BY 1');
 RESET timezone;

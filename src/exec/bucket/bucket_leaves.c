@@ -131,7 +131,7 @@ match_alike(const GpbBucketLeaves *leaves, RelOptInfo *leaf)
 	CustomPath *path;
 
 	/* where fewer of its pages are visible to all it has a price of its own */
-	if (leaf->allvisfrac < model->index->rel->allvisfrac - 0.05)
+	if (leaf->pages > 0 && leaf->allvisfrac < model->index->rel->allvisfrac - 0.05)
 		return NULL;
 	gpb_sibling_begin(leaves->query->root, model->index->rel, leaf, &sibling);
 	index = gpb_sibling_index(&sibling, model->index);

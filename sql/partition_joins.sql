@@ -119,6 +119,65 @@ SELECT pj_compare('SELECT o.id, count(t.v) FROM pj_o o LEFT JOIN %s t ON t.tenan
 SELECT pj_compare('SELECT o.id, t.x FROM pj_o o LEFT JOIN %s t ON t.tenant = o.id %% 9 AND t.ts = o.k ORDER BY 1, 2', 'pj_l');
 SELECT pj_compare('SELECT o.g, count(*), sum(t.v) FROM pj_o o JOIN %s t ON t.ts >= o.k AND t.ts < o.hi AND t.tenant < 5 GROUP BY o.g ORDER BY 1', 'pj_b');
 SELECT pj_compare('SELECT o.id, t.tenant, t.x FROM pj_o o JOIN %s t ON t.ts = o.k ORDER BY 1, 2, 3', 'pj_b');
+-- pruned when the statement begins, and in each execution by parameters; a partition that was asked nothing was never executed
+SET plan_cache_mode = force_generic_plan;
+PREPARE pj_start(int, int) AS SELECT o.g, count(*), sum(t.v) FROM pj_o o JOIN pj t ON t.ts >= o.k AND t.ts < o.hi WHERE t.ts BETWEEN $1 AND $2 GROUP BY o.g ORDER BY 1;
+EXPLAIN (COSTS OFF) EXECUTE pj_start(900, 1200);
+EXECUTE pj_start(900, 1200);
+SELECT o.g, count(*), sum(t.v) FROM pj_o o JOIN pj_whole t ON t.ts >= o.k AND t.ts < o.hi WHERE t.ts BETWEEN 900 AND 1200 GROUP BY o.g ORDER BY 1;
+EXECUTE pj_start(900, 800);
+PREPARE pj_join(int) AS SELECT count(*), sum(v), min(x) FROM (SELECT t.v, t.x FROM pj_o o LEFT JOIN pj t ON t.ts = o.k AND t.ts < $1 OFFSET 0) q;
+EXECUTE pj_join(-5);
+EXECUTE pj_join(1500);
+SELECT count(*), sum(v), min(x) FROM pj_o o LEFT JOIN pj_whole t ON t.ts = o.k AND t.ts < 1500;
+RESET plan_cache_mode;
+CREATE FUNCTION pj_executed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'Subplans|Gpubtree' THEN
+			RETURN NEXT line;
+		END IF;
+	END LOOP;
+END $$;
+SELECT pj_executed('SELECT count(*), sum(t.v) FROM pj_o o JOIN pj t ON t.ts = o.k WHERE o.k BETWEEN 100 AND 1500');
+SELECT pj_executed('SELECT a, (SELECT sum(t.v) FROM pj_o o JOIN pj_l t ON t.ts = o.k WHERE t.tenant = a) FROM unnest(ARRAY[0, 3]) a');
+SELECT a, (SELECT sum(t.v) FROM pj_o o JOIN pj_l t ON t.ts = o.k WHERE t.tenant = a) IS NOT DISTINCT FROM (SELECT sum(t.v) FROM pj_o o JOIN pj_whole t ON t.ts = o.k WHERE t.tenant = a) AS same FROM unnest(ARRAY[0, 1, 3, 9, 6]) a;
+-- the parent's rights and policies are those that hold
+CREATE ROLE gpubtree_joiner;
+GRANT SELECT ON pj, pj_o TO gpubtree_joiner;
+SET ROLE gpubtree_joiner;
+SELECT count(*), sum(t.v) FROM pj_o o JOIN pj t ON t.ts = o.k;
+RESET ROLE;
+ALTER TABLE pj ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON pj TO gpubtree_joiner USING (tenant = 3);
+SET ROLE gpubtree_joiner;
+SELECT count(*), sum(t.v) FROM pj_o o JOIN pj t ON t.ts = o.k;
+RESET ROLE;
+SELECT count(*), sum(t.v) FROM pj_o o JOIN pj_whole t ON t.ts = o.k WHERE tenant = 3;
+DROP POLICY own ON pj;
+ALTER TABLE pj DISABLE ROW LEVEL SECURITY;
+-- a partition that goes while a plan is kept
+PREPARE pj_kept AS SELECT count(*), sum(t.v) FROM pj_o o JOIN pj t ON t.ts = o.k;
+EXECUTE pj_kept;
+ALTER TABLE pj DETACH PARTITION pj_2;
+EXECUTE pj_kept;
+ALTER TABLE pj ATTACH PARTITION pj_2 FOR VALUES FROM (1000) TO (2000);
+EXECUTE pj_kept;
+-- all columns of the plan's model that are NOT NULL must be so in others
+DELETE FROM pj_l2 WHERE v IS NULL;
+ALTER TABLE pj_l2 ALTER v SET NOT NULL;
+SELECT pj_compare('SELECT o.g, count(t.v), sum(t.v) FROM pj_o o JOIN %s t ON t.tenant = o.g AND t.ts = o.k GROUP BY o.g ORDER BY 1', 'pj_l');
+-- a partition without an index like that of the others is named
+DROP INDEX pj_b1_ts_v_tenant_idx;
+CREATE INDEX ON pj_b1 USING gpubtree (ts) INCLUDE (tenant, v);
+SET gpubtree.explain_decisions = on;
+DO $$ BEGIN EXECUTE 'EXPLAIN SELECT t.x FROM pj_o o JOIN pj_b t ON t.ts = o.k'; END $$;
+DO $$ BEGIN EXECUTE 'EXPLAIN SELECT t.v FROM pj_o o JOIN pj_l t ON t.tenant = o.g AND t.ts < o.k'; END $$;
+RESET gpubtree.explain_decisions;
 
 DROP TABLE pj, pj_h, pj_l, pj_b1, pj_b, pj_whole, pj_o;
 DROP FUNCTION pj_compare;
+DROP FUNCTION pj_executed;
+DROP ROLE gpubtree_joiner;

@@ -166,9 +166,13 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #include "commands/vacuum.h"
+#include "executor/execPartition.h"
 #include "executor/executor.h"
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
+
+/* Which relations the plans scan matters to pruning when the executor starts. */
+#define ExecFindMatchingSubPlans(state, initial) ExecFindMatchingSubPlans(state, initial, NULL)
 
 #define heap_form_minimal_tuple(descriptor, values, nulls) \
 	heap_form_minimal_tuple(descriptor, values, nulls, 0)

@@ -83,6 +83,7 @@
  */
 #define GPB_OUTER_START_COST	2000	/* to begin: contexts, index, arrays */
 #define GPB_OUTER_RUN_COST		1000	/* to set a batch up */
+#define GPB_OUTER_OPEN_COST		500		/* to open a further partition, and its index */
 #define GPB_OUTER_ROW_COST		10	/* to keep an outer row, make its key and sort it */
 #define GPB_OUTER_LEAF_COST		60	/* to find a leaf and search it */
 #define GPB_OUTER_DEVICE_COST	1	/* to have a key searched by the device */

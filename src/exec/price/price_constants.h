@@ -171,6 +171,9 @@
  */
 #define GPB_MERGE_COST			4.0
 
+/* To find ranks in one tree more beside others, a few descents and batches: an estimate */
+#define GPB_RANK_LEAF_COST		4000.0
+
 /* Entries of a group of an expression, at least, as far as the price is concerned: an estimate */
 #define GPB_GROUP_ENTRIES		20.0
 

@@ -126,7 +126,7 @@ ALTER TABLE parts_odd ALTER n TYPE numeric(16,2), ALTER w TYPE numeric(25);
 INSERT INTO whole_odd VALUES (700, 1, 1, NULL, 1, 12345678901234.5, 'x1', 1e22, 'y1');
 INSERT INTO parts_odd TABLE whole_odd OFFSET 1500;
 SELECT asked('odd', query) FROM unnest(ARRAY['SELECT sum(v), count(*) FROM %s', 'SELECT sum(n) FROM %s', 'SELECT sum(w) FROM %s', 'SELECT k, count(*) FROM %s GROUP BY k',
-	'SELECT count(k), count(*) FROM %s WHERE v > 3', 'SELECT sum(v) FROM %s WHERE n < 100']) query;
+	'SELECT count(k), count(*) FROM %s WHERE v > 3', 'SELECT count(k), count(*) FROM %s WHERE v < 3', 'SELECT sum(v) FROM %s WHERE n < 100']) query;
 DROP INDEX whole_wide_c_v_d_idx;
 ALTER TABLE whole_wide ALTER d TYPE numeric(50,5);
 ALTER TABLE parts_wide ALTER d TYPE numeric(50,5);

@@ -30,6 +30,7 @@
 #include "exec/shell/settings.h"
 #include "exec/stand_in/stand_in.h"
 #include "exec/subquery/subquery.h"
+#include "exec/where/partition_match.h"
 #include "index/index_clauses.h"
 #include "mirror/mirror.h"
 
@@ -169,6 +170,7 @@ static const GpbNodeKind *const node_kinds[] = {
 	&gpb_scan_node,
 	&gpb_join_node,
 	&gpb_join_aggregate_node,
+	&gpb_partition_node,
 	&gpb_range_aggregate_node,
 	&gpb_subquery_node,
 	&gpb_rank_node,

@@ -86,8 +86,8 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 }
 
 /*
- * Offer a path for the aggregates, groups or DISTINCT of one table, or of a parent of several.  Buckets come in the order of
- * the key, and ranks by counting: no table of groups.
+ * Offer a path for the aggregates, groups or DISTINCT of one table, or of a parent of several.
+ * Buckets come in the order of the key, and ranks by counting: no table of groups.
  */
 static void
 add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,

@@ -16,7 +16,7 @@
 #include "exec/shell/expressions.h"
 #include "exec/where/arms.h"
 
-/* ---- what a query wants ---- */
+/* ---- states wanted ---- */
 
 void
 gpb_want_states(GpbAggregateQuery *query)
@@ -154,6 +154,8 @@ gpb_merging_aggregate_path(const GpbAggregateQuery *query, const GpbAggregatePat
 	if (*refusal != NULL)
 		return NULL;
 	fill_plan(query, first, own);
-	*refusal = gpb_aggregate_merge_price(query, &own->plan, states, &own->path.path);
+	GPB_ADD_DISABLED(&own->path.path, states);
+	*refusal = gpb_aggregate_merge_price(query, &own->plan, states, first->path.path.rows,
+											&own->path.path);
 	return *refusal == NULL ? own : NULL;
 }

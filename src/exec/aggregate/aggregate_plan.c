@@ -260,5 +260,9 @@ gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal)
 	if (best == NULL)
 		gpb_explain_aggregate_refusal(refusals.data);
 	else
+	{
+		/* before the path is offered: add_path() may free it */
+		gpb_aggregate_add_gather_path(&query, best);
 		gpb_offer_aggregate_path(query.grouped_rel, best);
+	}
 }

@@ -9,12 +9,14 @@
 
 #include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/pathnode.h"
 #include "utils/snapmgr.h"
 
 #include "exec/price/price.h"
 #include "exec/scan/scan_match.h"
 #include "exec/shell/clause_order.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
@@ -58,6 +60,20 @@ typedef struct GpbAlikePath
 	Oid			index;
 } GpbAlikePath;
 
+/*
+ * May the node run in a parallel worker?  The table's restrictions and columns may be evaluated in
+ * one, by core's consider_parallel; what else the node evaluates is said by the query.  Where
+ * constants may fail a worker could only judge all rows (program_bind_safe.c).
+ */
+static bool
+is_parallel_safe_match(PlannerInfo *root, const RelOptInfo *rel, const GpbScanPlan *plan)
+{
+	List	   *evaluated = list_make3(plan->program.constants, plan->ends.constants, plan->bound);
+
+	return rel->consider_parallel && is_parallel_safe(root, (Node *) evaluated) &&
+		!gpb_may_fail((Node *) evaluated);
+}
+
 /* Make the path of what was matched, without its price. */
 static CustomPath *
 make_path(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
@@ -70,6 +86,7 @@ make_path(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
 	own->columns = match->columns;
 	own->qual = gpb_order_clauses(root, match->others);
 	own->plan = match->plan;
+	path->path.parallel_safe = is_parallel_safe_match(root, rel, &match->plan);
 	return path;
 }
 
@@ -167,7 +184,9 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 		return false;
 	path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, rel, rel->reltarget);
 	path->path.pathkeys = model->path.path.pathkeys;
+	path->path.parallel_safe = model->path.path.parallel_safe && rel->consider_parallel;
 	path->path.rows = rel->rows;
+	path->path.parallel_safe = rel->consider_parallel && model->path.path.parallel_safe;
 	alike = (GpbAlikePath *) path;
 	alike->model = model;
 	alike->sibling = sibling;

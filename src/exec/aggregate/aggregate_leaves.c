@@ -22,6 +22,7 @@
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/bind/row_values.h"
 #include "exec/compile/program_codes.h"
+#include "exec/compile/state_column.h"
 #include "exec/price/price.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
@@ -120,22 +121,6 @@ set_first(GpbMerge *merge, GpbAggregatePath *own, const GpbAggregateQuery *query
 }
 
 /*
- * The price of a path that is alike the first leaf's: what is not for beginning is in proportion to
- * the rows.
- */
-static void
-price_alike(const GpbMerge *merge, const RelOptInfo *leaf, Path *path)
-{
-	const Path *first = &merge->first->path.path;
-	double		share = leaf->rows / Max(merge->first->index->rel->rows, 1.0);
-	Cost		begin = Min(gpb_setup_cost, first->startup_cost);
-
-	path->rows = first->rows;
-	path->startup_cost = begin + (first->startup_cost - begin) * share;
-	path->total_cost = path->startup_cost + first->total_cost - first->startup_cost;
-}
-
-/*
  * The path of leaf i where it is alike the first leaf; NULL if it is not.  As many of its pages
  * must be visible to all, or more: else it has a price of its own.
  */
@@ -155,7 +140,8 @@ match_alike(const GpbMerge *merge, int i)
 		(merge->first_codes != 0 && !gpb_codes_are_here(index, merge->first_codes)))
 		return NULL;
 	path = gpb_alike_aggregate_path(merge->first, &sibling, index);
-	price_alike(merge, leaf, &path->path);
+	gpb_sibling_price(&sibling, &merge->first->path.path, gpb_setup_cost, &path->path);
+	path->path.rows = merge->first->path.path.rows;
 	return path;
 }
 
@@ -277,7 +263,10 @@ make_rows(const GpbMerge *merge, RelOptInfo *leaf)
 
 /* ---- leaves ---- */
 
-/* The leaf with the most rows, by whose index the others go if it has one */
+/*
+ * The leaf of which the query reads most, by whose index the others go if it has one; of equal
+ * ones the largest
+ */
 static int
 largest_leaf(const GpbMerge *merge)
 {
@@ -285,10 +274,41 @@ largest_leaf(const GpbMerge *merge)
 
 	for (int i = 1; i < merge->n; i++)
 	{
-		if (merge->leaf[i]->tuples > merge->leaf[largest]->tuples)
+		const RelOptInfo *leaf = merge->leaf[i];
+		const RelOptInfo *other = merge->leaf[largest];
+
+		if (leaf->rows > other->rows || (leaf->rows == other->rows && leaf->tuples > other->tuples))
 			largest = i;
 	}
 	return largest;
+}
+
+/*
+ * Has core a path of the largest leaf that is cheaper than any by an index of ours?  Then most
+ * likely it has of all, and the query looks up a few rows.
+ */
+static bool
+is_look_up(const GpbMerge *merge)
+{
+	RelOptInfo *leaf = merge->leaf[largest_leaf(merge)];
+	bool		dearer = false;
+	ListCell   *lc;
+
+	if (gpb_explain_decisions || merge->query.has_unknown_bounds)
+		return false;
+	foreach(lc, leaf->indexlist)
+	{
+		GpbPriceInput input = {
+			.root = merge->query.root, .index = lfirst_node(IndexOptInfo, lc), .entries = 1.0
+		};
+
+		if (!gpb_index_is_usable(input.index))
+			continue;
+		if (gpb_setup_cost + gpb_price(&input) < leaf->cheapest_total_path->total_cost)
+			return false;
+		dearer = true;
+	}
+	return dearer;
 }
 
 /* Name the partition in a reason that is about it. */
@@ -425,7 +445,8 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 		merge.path = palloc0(sizeof(CustomPath *) * list_length(grouping->leaves));
 		foreach(lc, grouping->leaves)
 			merge.leaf[merge.n++] = lfirst(lc);
-		refusal = match_leaves_in_one_form(&merge);
+		refusal = is_look_up(&merge) ? "an ordinary plan is cheaper" :
+			match_leaves_in_one_form(&merge);
 	}
 	if (refusal == NULL)
 		own = gpb_merging_aggregate_path(&merge.query, merge.first, make_append(&merge),

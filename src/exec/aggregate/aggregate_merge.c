@@ -7,51 +7,16 @@
  */
 #include "compat.h"
 
-#include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
-#include "utils/lsyscache.h"
 
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary.h"
+#include "exec/compile/state_column.h"
 #include "exec/shell/expressions.h"
-#include "exec/shell/plan_rules.h"
+#include "exec/where/arms.h"
 
-/* ---- the column of states ---- */
-
-Expr *
-gpb_state_expression(List *groups, List *aggrefs)
-{
-	RowExpr    *row = makeNode(RowExpr);
-	ListCell   *lc;
-
-	row->args = list_copy(groups);
-	foreach(lc, aggrefs)
-	{
-		Aggref	   *aggref = makeNode(Aggref);
-
-		*aggref = *lfirst_node(Aggref, lc);
-		aggref->aggsplit = AGGSPLIT_INITIAL_SERIAL;
-		row->args = lappend(row->args, aggref);
-	}
-	row->row_typeid = RECORDOID;
-	row->row_format = COERCE_EXPLICIT_CALL;
-	row->location = -1;
-	return (Expr *) makeRelabelType((Expr *) row, BYTEAOID, -1, InvalidOid,
-									COERCE_EXPLICIT_CAST);
-}
-
-PathTarget *
-gpb_state_target(Expr *state)
-{
-	PathTarget *target = create_empty_pathtarget();
-
-	add_column_to_pathtarget(target, state, 0);
-	target->width = get_typavgwidth(BYTEAOID, -1);
-	return target;
-}
+/* ---- what a query wants ---- */
 
 void
 gpb_want_states(GpbAggregateQuery *query)
@@ -141,14 +106,16 @@ gpb_translate_values(const GpbSibling *sibling, GpbAggregatePlan *plan)
 
 /* Let the node have an ordinary plan of the whole query.  Returns NULL, or why there is none. */
 static const char *
-add_ordinary(const GpbAggregateQuery *query, GpbAggregatePath *own)
+add_ordinary(const GpbAggregateQuery *query, const GpbAggregatePlan *leaf, GpbAggregatePath *own)
 {
 	Path	   *ordinary;
 
 	if (gpb_has_subplan(query->root, (Node *) query->target->exprs) ||
 		gpb_has_subplan(query->root, (Node *) query->having))
 		return "the target list or HAVING has a subquery";
-	ordinary = gpb_ordinary_path(query->root, query->grouped_rel, query->target, true);
+	ordinary = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
+								 gpb_may_fail((Node *) leaf->program.constants) ||
+								 gpb_arms_may_fail(leaf->arms));
 	if (ordinary == NULL)
 		return "there is no ordinary plan that could take over";
 	own->path.flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
@@ -183,10 +150,11 @@ gpb_merging_aggregate_path(const GpbAggregateQuery *query, const GpbAggregatePat
 	GpbAggregatePath *own = gpb_make_aggregate_path(query->rel, query->target);
 
 	own->path.custom_paths = list_make1(states);
-	*refusal = may_give_up ? add_ordinary(query, own) : NULL;
+	*refusal = may_give_up ? add_ordinary(query, &first->plan, own) : NULL;
 	if (*refusal != NULL)
 		return NULL;
 	fill_plan(query, first, own);
+	GPB_ADD_DISABLED(&own->path.path, states);
 	*refusal = gpb_aggregate_merge_price(query, &own->plan, states, &own->path.path);
 	return *refusal == NULL ? own : NULL;
 }

@@ -160,18 +160,6 @@ model_plan(PlannerInfo *root, GpbAggregatePath *model)
 	return model->scan;
 }
 
-/* What a plan has in its private list, with another index, which comes first there */
-static List *
-with_index(const List *private, Oid index)
-{
-	List	   *changed = list_copy(private);
-	List	   *numbers = list_copy(linitial(private));
-
-	linitial_int(numbers) = (int) index;
-	linitial(changed) = numbers;
-	return changed;
-}
-
 /*
  * PlanCustomPath of a path that is alike another: all but columns has been found out, and tested,
  * for that.
@@ -181,18 +169,12 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 		   List *custom_plans)
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
-	const CustomScan *model = model_plan(root, alike->model);
-	CustomScan *scan = makeNode(CustomScan);
+	CustomScan *scan = gpb_sibling_plan(&alike->sibling, model_plan(root, alike->model),
+										alike->index);
 	TargetEntry *state = linitial_node(TargetEntry, tlist);
 
-	*scan = *model;
-	scan->scan.scanrelid = rel->relid;
-	scan->custom_exprs = (List *)
-		gpb_sibling_expression(&alike->sibling, (Node *) model->custom_exprs);
-	scan->custom_scan_tlist = (List *)
-		gpb_sibling_expression(&alike->sibling, (Node *) model->custom_scan_tlist);
+	/* the target is the model's */
 	state->expr = linitial_node(TargetEntry, scan->custom_scan_tlist)->expr;
 	scan->scan.plan.targetlist = tlist;
-	scan->custom_private = with_index(model->custom_private, alike->index);
 	return &scan->scan.plan;
 }

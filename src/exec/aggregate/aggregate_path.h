@@ -54,15 +54,6 @@ extern GpbAggregatePath *gpb_rows_aggregate_path(const GpbAggregateQuery *query,
 /* ---- states (aggregate_merge.c) ---- */
 
 /*
- * What a state says, as an expression of type bytea: the groups, and the aggregates, each in part.
- * Nobody evaluates it; it is what core's plan nodes and EXPLAIN know of the column.
- */
-extern Expr *gpb_state_expression(List *groups, List *aggrefs);
-
-/* The target of whatever returns states */
-extern PathTarget *gpb_state_target(Expr *state);
-
-/*
  * Change what a query wants of a table to states.  gpb_cheapest_aggregate_path() returns a path of
  * them then.
  */

@@ -90,26 +90,37 @@ other_column(const GpbSibling *sibling, AttrNumber column)
 
 /* ---- expressions ---- */
 
-/* expression_tree_mutator: put columns of the other in the place of those of the leaf. */
+/* The other's column for one of the leaf's */
+static Var *
+other_var(const GpbSibling *sibling, const Var *var)
+{
+	Var		   *other = makeNode(Var);
+
+	*other = *var;
+	other->varno = sibling->other->relid;
+	other->varattno = other_column(sibling, var->varattno);
+	if (other->varattno == 0)
+		elog(ERROR, "a leaf lacks a column of another");
+	other->varnosyn = other->varno;
+	other->varattnosyn = other->varattno;
+	return other;
+}
+
+/*
+ * expression_tree_mutator: put columns of the other in the place of those of the leaf.  What core
+ * never changes in a plan is not copied.
+ */
 static Node *
 other_mutator(Node *node, void *context)
 {
 	const GpbSibling *sibling = context;
-	Var		   *var;
 
-	if (node == NULL)
-		return NULL;
-	if (!IsA(node, Var) || ((Var *) node)->varno != sibling->leaf->relid ||
-		((Var *) node)->varlevelsup != 0)
-		return expression_tree_mutator(node, other_mutator, context);
-	var = (Var *) copyObject(node);
-	var->varno = sibling->other->relid;
-	var->varattno = other_column(sibling, var->varattno);
-	if (var->varattno == 0)
-		elog(ERROR, "a leaf lacks a column of another");
-	var->varnosyn = var->varno;
-	var->varattnosyn = var->varattno;
-	return (Node *) var;
+	if (node == NULL || IsA(node, Const) || IsA(node, Param))
+		return node;
+	if (IsA(node, Var) && ((Var *) node)->varno == sibling->leaf->relid &&
+		((Var *) node)->varlevelsup == 0)
+		return (Node *) other_var(sibling, (Var *) node);
+	return expression_tree_mutator(node, other_mutator, context);
 }
 
 Node *
@@ -198,6 +209,12 @@ same_expression(const GpbSibling *sibling, Node *a, Node *b)
 	}
 }
 
+bool
+gpb_sibling_lists_agree(const GpbSibling *sibling, List *of_leaf, List *of_other)
+{
+	return same_list(sibling, of_leaf, of_other);
+}
+
 /* ---- restrictions ---- */
 
 bool
@@ -262,4 +279,44 @@ gpb_sibling_index(const GpbSibling *sibling, const IndexOptInfo *index)
 			return other;
 	}
 	return NULL;
+}
+
+/* ---- paths and plans ---- */
+
+void
+gpb_sibling_price(const GpbSibling *sibling, const Path *of_leaf, Cost begin, Path *path)
+{
+	double		share = sibling->other->rows / Max(sibling->leaf->rows, 1.0);
+
+	begin = Min(begin, of_leaf->startup_cost);
+	path->startup_cost = begin + (of_leaf->startup_cost - begin) * share;
+	path->total_cost = begin + (of_leaf->total_cost - begin) * share;
+}
+
+/* What a plan has in its private list, with another index, which comes first there */
+static List *
+with_index(const List *private, Oid index)
+{
+	List	   *changed = list_copy(private);
+	List	   *numbers = list_copy(linitial(private));
+
+	linitial_int(numbers) = (int) index;
+	linitial(changed) = numbers;
+	return changed;
+}
+
+CustomScan *
+gpb_sibling_plan(const GpbSibling *sibling, const CustomScan *of_leaf, Oid index)
+{
+	CustomScan *scan = makeNode(CustomScan);
+
+	*scan = *of_leaf;
+	scan->scan.scanrelid = sibling->other->relid;
+	scan->scan.plan.qual = (List *)
+		gpb_sibling_expression(sibling, (Node *) of_leaf->scan.plan.qual);
+	scan->custom_exprs = (List *) gpb_sibling_expression(sibling, (Node *) of_leaf->custom_exprs);
+	scan->custom_scan_tlist = (List *)
+		gpb_sibling_expression(sibling, (Node *) of_leaf->custom_scan_tlist);
+	scan->custom_private = with_index(of_leaf->custom_private, index);
+	return scan;
 }

@@ -14,6 +14,7 @@
 
 #include "postgres.h"
 #include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
 
 /* A leaf about which something is known, and another, or their topmost parent */
 typedef struct GpbSibling
@@ -44,5 +45,22 @@ extern bool gpb_sibling_restrictions_agree(const GpbSibling *sibling);
  * coding; neither may have a predicate.  NULL if there is none, or if it is not usable.
  */
 extern IndexOptInfo *gpb_sibling_index(const GpbSibling *sibling, const IndexOptInfo *index);
+
+/* Are the leaf's expressions, one for one, the other's? */
+extern bool gpb_sibling_lists_agree(const GpbSibling *sibling, List *of_leaf, List *of_other);
+
+/*
+ * Fill in rows and costs of a path of the other for what a path of the leaf does: what is not for
+ * beginning, which costs "begin", is in proportion to the rows.
+ */
+extern void gpb_sibling_price(const GpbSibling *sibling, const Path *of_leaf, Cost begin,
+							  Path *path);
+
+/*
+ * The plan node of the other for what a plan node of the leaf does.  What is beyond its expressions
+ * is the same, but that the private list begins with the index.
+ */
+extern CustomScan *gpb_sibling_plan(const GpbSibling *sibling, const CustomScan *of_leaf,
+									Oid index);
 
 #endif							/* GPB_SIBLING_H */

@@ -247,7 +247,7 @@ sub create_tables
 	my $rows = pick(300, 2500, 2500, 4000);
 	my $k = $value{$keytype}->("floor(random() * $domain)");
 	my $maybe = sub { return "CASE WHEN random() > 0.08 THEN $_[0] END" };
-	my $far = chance(0.4) ? "CASE WHEN random() < 0.01 THEN 9223372036854775807 WHEN random() < 0.3 THEN -9223372036854775807 ELSE 7 END" : 'floor(random() * 1000)::int8 - 300';
+	my $far = chance(0.4) ? "CASE WHEN random() < 0.01 THEN 9223372036854770000 WHEN random() < 0.3 THEN -9223372036854770000 ELSE 7 END" : 'floor(random() * 1000)::int8 - 300';
 	my $strange = pick('', "WHEN random() < 0.02 THEN 'NaN' WHEN random() < 0.02 THEN -'NaN'::float8 WHEN random() < 0.1 THEN '-0' WHEN random() < 0.1 THEN 0",
 		"WHEN random() < 0.01 THEN 'infinity' WHEN random() < 0.01 THEN '-infinity'");
 	my $numeric = pick('', "WHEN random() < 0.02 THEN 'NaN'");

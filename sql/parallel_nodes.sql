@@ -94,6 +94,27 @@ RESET enable_nestloop;
 RESET gpubtree.enable_joinaggregate;
 RESET gpubtree.enable_rangeaggregate;
 
+-- Joins under aggregates: each process has a state of its share.
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+SELECT compare('SELECT count(*), sum(f.v), min(f.k), max(f.f) FROM outers o JOIN facts f ON f.k = o.good');
+SELECT compare('SELECT sum(f.f), avg(f.f), var_pop(f.v) FROM outers o JOIN facts f ON f.k = o.good', true);
+SELECT compare('SELECT count(*) + 1, sum(f.v) FROM outers o JOIN facts f ON f.k = o.good WHERE o.flag AND o.id > 100');
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.good WHERE o.id < 0');
+SELECT compare('SELECT n, q.* FROM generate_series(1, 3) n LEFT JOIN (SELECT count(*) AS c, sum(f.v) FROM outers o JOIN facts f ON f.k = o.good OFFSET 0) q ON q.c > n');
+SET parallel_leader_participation = off;
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.good');
+RESET parallel_leader_participation;
+SET max_parallel_workers = 0;
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.good');
+RESET max_parallel_workers;
+-- ranks of texts are those of one process
+SELECT compare('SELECT count(*), min(f.note) FROM outers o JOIN facts f ON f.k = o.good');
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_nestloop;
+
 -- Rows of partitions: a GpubtreeScan of a whole partition is one process's.
 CREATE TABLE parts (k int, v int, note text) PARTITION BY RANGE (k);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (10000) WITH (autovacuum_enabled = off);

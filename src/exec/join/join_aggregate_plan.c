@@ -131,7 +131,7 @@ make_join_aggregate_path(PlannerInfo *root, PathTarget *target, GpbJoinCandidate
 
 /*
  * The path that returns a state of the outer rows of one process; NULL if no workers can read the
- * outer side, or if the answers are no state, as ranks of texts are none.  A device is asked by one
+ * outer side, or if answers have ranks of texts, which are no state.  A device is asked by one
  * process.
  */
 static CustomPath *
@@ -146,7 +146,8 @@ make_partial_path(PlannerInfo *root, GpbJoinCandidate *candidate, List *aggrefs,
 
 	if (!joinrel->consider_parallel || candidate->outerrel->partial_pathlist == NIL ||
 		!bms_is_empty(joinrel->lateral_relids) || candidate->partitions != NULL ||
-		plan->range.program.present || gpb_mirror_spares_cpu() ||
+		plan->has_ordinary || gpb_row_program_has_ranks(&plan->range.program) ||
+		gpb_mirror_spares_cpu() ||
 		!is_parallel_safe(root, (Node *) aggrefs))
 		return NULL;
 	outer = linitial(candidate->outerrel->partial_pathlist);

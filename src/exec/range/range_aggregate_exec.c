@@ -116,6 +116,7 @@ begin_outer(GpbRangeAggregateScan *scan)
 	GpbOuter   *outer = &scan->outer;
 	Size		bytes;
 
+	want.plan = range->program.present ? &range->program.plan : NULL;
 	if (scan->plan.merges_states)
 	{
 		want.collects = true;
@@ -131,7 +132,6 @@ begin_outer(GpbRangeAggregateScan *scan)
 						   scan->plan.values);
 	if (scan->partitions != NULL)
 		want.targets = gpb_partitions_targets(scan->partitions, &want.ntargets);
-	want.plan = range->program.present ? &range->program.plan : NULL;
 	want.form = outer->ranges[0].form;
 	want.memory = gpb_rows_memory();
 	scan->ask = gpb_ask_begin(&scan->node.css.ss.ps, &want);

@@ -114,7 +114,8 @@ batch_choose(GpbBatch *batch)
 	if (gpb_needs_plain_scan(batch->snapshot))
 		return &gpb_batch_scan;
 	if (batch->n == 0 || batch->source != NULL || batch->finder != NULL ||
-		batch->wish == GPB_ENGINE_CPU || batch->wish == GPB_ENGINE_INNER || gpb_batch_early_waits(batch))
+		batch->wish == GPB_ENGINE_CPU || batch->wish == GPB_ENGINE_INNER ||
+		gpb_batch_early_waits(batch))
 		return &gpb_batch_cpu;
 	if (batch->wish == GPB_ENGINE_DEVICE && gpb_mirror_available())
 		return &gpb_batch_device;
@@ -318,27 +319,6 @@ gpb_batch_run_source(GpbBatch *batch, GpbRangeSource *source)
 {
 	Assert(batch->form == GPB_RANGE_BOUNDS && !batch->program.list_entries);
 	batch_run(batch, source->ranges, source->n, source, NULL);
-}
-
-bool
-gpb_batch_more_ranges(GpbBatch *batch)
-{
-	GpbRangeSource *source = batch->source;
-	uint32		before = batch->n;
-
-	if (source == NULL)
-		return false;
-	if (!source->next(source))
-	{
-		batch->source = NULL;
-		return false;
-	}
-	batch->ranges = source->ranges;
-	batch->n = source->n;
-	batch->counters.ranges += batch->n - before;
-	if (batch->engine == &gpb_batch_cpu)
-		gpb_count_cpu_batch(batch->form, batch->n - before);
-	return true;
 }
 
 const int64 *

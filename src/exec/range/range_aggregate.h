@@ -62,8 +62,9 @@ typedef struct GpbRangeAggregatePlan
 	List	   *clauses;		/* if so: the conditions as OpExprs, for EXPLAIN */
 
 	/*
-	 * If so, and if the program reads no codes: what the row has in the place of items is their state (states.h),
-	 * for a node above; or the outer plan's rows are such states, of which the row is made.
+	 * If so, and if the program reads no codes: what the row has in the place of items is their
+	 * state (states.h), for a node above; or the outer plan's rows are such states, of which the
+	 * row is made.
 	 */
 	bool		returns_state;
 	bool		merges_states;

@@ -20,7 +20,7 @@ INSERT INTO outers SELECT i, nullif(i * 31 % 40000, 31), i % 3 = 0 FROM generate
 ANALYZE facts, outers;
 
 -- rows in a canonical order, floats with all their digits, as a checksum; by workers, one process or core's plan
-CREATE FUNCTION rows_of(query text, mode text, OUT result text, OUT plan text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION answer_of(query text, mode text, OUT result text, OUT plan text) LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 BEGIN
@@ -46,9 +46,9 @@ DECLARE
 	serial record;
 	core record;
 BEGIN
-	workers := rows_of(query, 'workers');
-	serial := rows_of(query, 'serial');
-	core := rows_of(query, 'core');
+	workers := answer_of(query, 'workers');
+	serial := answer_of(query, 'serial');
+	core := answer_of(query, 'core');
 	RETURN CASE WHEN serial.plan !~ 'Gpubtree' OR core.plan ~ 'Gpubtree' THEN 'SERIAL PLAN ' || serial.plan
 				WHEN workers.result <> serial.result THEN 'DIFFERS from one process'
 				WHEN workers.result <> core.result AND NOT floats THEN 'DIFFERS from core'
@@ -242,4 +242,4 @@ RESET parallel_setup_cost;
 SELECT compare('SELECT g, count(*), sum(v) FROM facts WHERE k > 100 GROUP BY g');
 
 DROP TABLE facts, outers, parts;
-DROP FUNCTION compare, rows_of, explain_lines;
+DROP FUNCTION compare, answer_of, explain_lines;

@@ -20,9 +20,9 @@
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_path.h"
-#include "exec/answer/state_column.h"
 #include "exec/bind/row_values.h"
 #include "exec/compile/program_codes.h"
+#include "exec/compile/state_column.h"
 #include "exec/price/price.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"

@@ -16,7 +16,7 @@
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary.h"
-#include "exec/answer/state_column.h"
+#include "exec/compile/state_column.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/plan_rules.h"
 

@@ -22,8 +22,8 @@
 #include "parser/parsetree.h"
 
 #include "exec/answer/ordinary.h"
-#include "exec/answer/state_column.h"
 #include "exec/compile/grouping.h"
+#include "exec/compile/state_column.h"
 #include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
 #include "exec/price/outer_price.h"

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * state_column.h
- *	  The column of states (states.h), as plans have it.
+ *	  The column of a path that returns states.
  *
  *-------------------------------------------------------------------------
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * state_column.c
- *	  The column of states, as plans have it.
+ *	  The column of a path that returns states.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,7 +12,7 @@
 #include "optimizer/tlist.h"
 #include "utils/lsyscache.h"
 
-#include "exec/answer/state_column.h"
+#include "exec/compile/state_column.h"
 
 Expr *
 gpb_state_expression(List *groups, List *aggrefs)

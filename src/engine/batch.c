@@ -279,12 +279,10 @@ batch_run_aggregate(GpbBatch *batch)
 						counters->cell_misses[GPB_CELL_UNSEEN] - unseen);
 }
 
-/* Do the run over these ranges, and all that the source, which may be NULL, has. */
+/* Begin a run over these ranges, and all that the source, which may be NULL, has. */
 static void
-batch_run(GpbBatch *batch, const void *ranges, uint32 n, GpbRangeSource *source, int64 *answers)
+batch_begin(GpbBatch *batch, const void *ranges, uint32 n, GpbRangeSource *source, int64 *answers)
 {
-	MemoryContext caller = MemoryContextSwitchTo(batch->context);
-
 	Assert(answers == NULL || !batch->program.list_entries);
 	Assert(answers == NULL || batch->program.ngroups == 0);
 	batch_stop(batch);
@@ -303,8 +301,41 @@ batch_run(GpbBatch *batch, const void *ranges, uint32 n, GpbRangeSource *source,
 	batch_begin_run(batch);
 	if (batch->engine != &gpb_batch_scan)
 		pgstat_count_index_scan(batch->index);
+}
+
+/* Do a run. */
+static void
+batch_run(GpbBatch *batch, const void *ranges, uint32 n, GpbRangeSource *source, int64 *answers)
+{
+	MemoryContext caller = MemoryContextSwitchTo(batch->context);
+
+	batch->keep_since = 0;
+	batch_begin(batch, ranges, n, source, answers);
 	if (!batch->program.list_entries)
 		batch_run_aggregate(batch);
+	MemoryContextSwitchTo(caller);
+}
+
+bool
+gpb_batch_submit(GpbBatch *batch, const void *ranges, uint32 n, TimestampTz keep_since)
+{
+	MemoryContext caller = MemoryContextSwitchTo(batch->context);
+	bool		room;
+
+	Assert(!batch->program.list_entries);
+	batch->keep_since = keep_since;
+	batch_begin(batch, ranges, n, NULL, NULL);
+	room = batch->engine->submit == NULL || batch->engine->submit(batch);
+	MemoryContextSwitchTo(caller);
+	return room;
+}
+
+void
+gpb_batch_finish(GpbBatch *batch)
+{
+	MemoryContext caller = MemoryContextSwitchTo(batch->context);
+
+	batch_run_aggregate(batch);
 	MemoryContextSwitchTo(caller);
 }
 

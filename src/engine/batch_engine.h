@@ -40,6 +40,12 @@ typedef struct GpbBatchEngine
 	/* Begin a run with range batch->first. */
 	void		(*start) (GpbBatch *batch);
 
+	/*
+	 * Ask for what a run of an aggregate wants before fill, which then takes it.  Returns false if
+	 * nothing could be asked for as yet.  NULL: the engine does all in fill.
+	 */
+	bool		(*submit) (GpbBatch *batch);
+
 	/* Go on with the run.  No lock is held on exit, and no pin on a leaf. */
 	GpbFillOutcome (*fill) (GpbBatch *batch);
 
@@ -124,6 +130,7 @@ struct GpbBatch
 	int64	   *answers;		/* NULL if all entries are added to total */
 	int64	   *total;
 	uint64		matches_before; /* counters.matches when the run began */
+	TimestampTz keep_since;		/* as in gpb_batch_submit(); 0: any mirror may make room */
 
 	/* The parts of a list whose reader may stop soon (batch_early.c) */
 	bool		early;

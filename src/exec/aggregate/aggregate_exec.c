@@ -18,10 +18,8 @@
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/answer/ordinary.h"
-#include "exec/bind/program_bind_safe.h"
 #include "exec/shell/expressions.h"
 #include "exec/where/arms.h"
-#include "index/index.h"
 
 /* ---- begin ---- */
 
@@ -168,124 +166,6 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- the answer ---- */
 
-/* End what answers by the program, and had constants of another execution. */
-static void
-stop_asking(GpbAggregateScan *scan)
-{
-	int			i;
-
-	for (i = 0; i < scan->nsubs; i++)
-		gpb_ask_stop(scan->subs[i].ask);
-}
-
-/* Set the program's constants in all subprograms.  Returns NULL, or why it cannot be used. */
-static const char *
-bind_program(GpbAggregateScan *scan)
-{
-	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
-	const char *refusal = scan->unbound;
-	int			i;
-
-	for (i = scan->bound_early ? 1 : 0; i < scan->nsubs && refusal == NULL; i++)
-		refusal = gpb_ask_bind(scan->subs[i].ask, econtext);
-	return refusal;
-}
-
-/* Have a subprogram answer the ranges.  Returns NULL, or why there is no answer. */
-static const char *
-run_sub(GpbAggregateScan *scan, GpbSubprogram *sub, const GpbFoundRanges *found)
-{
-	gpb_group_init(sub->ask);
-	if (found->n == 0)
-		return NULL;
-	scan->last = sub->ask;
-	return gpb_ask_total(sub->ask, found->ranges, found->n);
-}
-
-/*
- * Have all subprograms answer the ranges, or what those have in the parts of this process.  Returns
- * NULL, or why there is no answer.
- */
-static const char *
-ask_subs(GpbAggregateScan *scan, const GpbFoundRanges *found)
-{
-	const char *why = NULL;
-
-	if (scan->parts != NULL && found->n > 0)
-		return gpb_aggregate_ask_shared(scan, found);
-	for (int i = 0; i < scan->nsubs && why == NULL; i++)
-		why = run_sub(scan, &scan->subs[i], found);
-	return why;
-}
-
-/* The node's ranges, to be evaluated */
-typedef struct GpbRangesEvaluation
-{
-	GpbAggregateScan *scan;
-	GpbFoundRanges found;
-} GpbRangesEvaluation;
-
-/* Evaluate the ranges of a GpbRangesEvaluation. */
-static const char *
-evaluate_ranges(void *argument)
-{
-	GpbRangesEvaluation *evaluation = argument;
-	GpbNode    *node = &evaluation->scan->node;
-
-	gpb_conditions_evaluate(evaluation->scan->conditions, node->css.ss.ps.ps_ExprContext,
-							&evaluation->found);
-	if (evaluation->found.n == 0 || !evaluation->found.lossy)
-		return NULL;
-	return gpb_layout(node->index)->nkeys > 0 ? "arrays that make too many ranges" :
-		"a condition for which a change of the time zone's offset matters";
-}
-
-/* Have the subprograms answer the ranges of the index.  Returns NULL, or why there is no answer. */
-static const char *
-answer_ranges(GpbAggregateScan *scan)
-{
-	GpbRangesEvaluation evaluation = {scan};
-	const char *why;
-
-	if (scan->plan.has_program)
-		stop_asking(scan);
-	why = scan->ranges_may_fail ?
-		gpb_evaluate_safely(evaluate_ranges, &evaluation, scan->range_params,
-							scan->node.css.ss.ps.ps_ExprContext) :
-		evaluate_ranges(&evaluation);
-	scan->no_ranges = evaluation.found.n == 0;
-	/* constants are not needed if there is nothing to be asked */
-	if (why == NULL && scan->plan.has_program && evaluation.found.n > 0)
-		why = bind_program(scan);
-	if (why == NULL)
-		why = ask_subs(scan, &evaluation.found);
-	/* The answer is kept, but not the keys of arrays, which may be millions. */
-	if (evaluation.found.form != GPB_RANGE_BOUNDS && evaluation.found.ranges != NULL)
-		pfree(evaluation.found.ranges);
-	return why;
-}
-
-/* Have the subprograms answer the child's rows.  Returns NULL, or why there is no answer. */
-static const char *
-answer_rows(GpbAggregateScan *scan)
-{
-	const char *why = NULL;
-	int			i;
-
-	gpb_texts_reset(scan->texts);
-	stop_asking(scan);
-	if (scan->plan.has_program)
-		why = bind_program(scan);
-	if (why == NULL)
-		why = gpb_aggregate_collect_rows(scan);
-	for (i = 0; i < scan->nsubs && why == NULL; i++)
-	{
-		if (scan->subs[i].program.ngroups == 0)
-			gpb_ask_use_collected(scan->subs[i].ask);
-	}
-	return why;
-}
-
 /*
  * Leave the rows of this execution to the ordinary plan.  A node that returns states has none: the
  * node above, which has, drops all states then.
@@ -293,7 +173,7 @@ answer_rows(GpbAggregateScan *scan)
 static void
 give_up(GpbAggregateScan *scan, const char *why)
 {
-	stop_asking(scan);
+	gpb_aggregate_stop(scan);
 	if (!scan->plan.returns_states)
 		gpb_node_give_up(&scan->node, why);
 	else
@@ -310,17 +190,19 @@ answer(GpbAggregateScan *scan)
 	const char *why;
 	MemoryContext caller;
 
-	MemoryContextReset(scan->node.work);
+	if (scan->ahead != NULL)
+		gpb_aggregate_go_ahead(scan);
+	if (!scan->prepared)
+		MemoryContextReset(scan->node.work);
 	caller = MemoryContextSwitchTo(scan->node.work);
 	scan->last = NULL;
-	scan->no_ranges = false;
 	scan->node.gave_up = NULL;
 	if (scan->plan.source == GPB_OF_STATES)
 		why = gpb_aggregate_merge_states(scan);
 	else if (scan->plan.source == GPB_OF_ROWS)
-		why = answer_rows(scan);
+		why = gpb_aggregate_answer_rows(scan);
 	else
-		why = answer_ranges(scan);
+		why = gpb_aggregate_answer_ranges(scan);
 	if (why != NULL)
 		give_up(scan, why);
 	MemoryContextSwitchTo(caller);
@@ -348,7 +230,7 @@ exec_state(GpbAggregateScan *scan)
 	MemoryContextSwitchTo(caller);
 	if (found)
 		return gpb_node_result(&scan->node, NULL);
-	stop_asking(scan);
+	gpb_aggregate_stop(scan);
 	scan->states_gone = true;
 	return NULL;
 }

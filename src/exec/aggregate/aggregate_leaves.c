@@ -43,8 +43,8 @@ typedef struct GpbMerge
 	GpbAggregatePath *first;	/* with whose states those of the others must agree */
 	GpbAggregateQuery first_query;	/* of its leaf */
 	uint32		first_codes;	/* INCLUDE columns whose codes its program reads, as bits */
-	const GpbAggregatePath *rows;	/* what a leaf without an index does, as if of the first leaf; NULL
-									 * until it is asked for */
+	const GpbAggregatePath *rows;	/* what a leaf without an index does, as if of the first leaf;
+									 * NULL until it is asked for */
 	const char *rows_refusal;	/* why that cannot be done, if it was asked for */
 } GpbMerge;
 
@@ -263,7 +263,10 @@ make_rows(const GpbMerge *merge, RelOptInfo *leaf)
 
 /* ---- leaves ---- */
 
-/* The leaf with the most rows, by whose index the others go if it has one */
+/*
+ * The leaf of which the query reads most, by whose index the others go if it has one; of equal
+ * ones the largest
+ */
 static int
 largest_leaf(const GpbMerge *merge)
 {
@@ -271,10 +274,41 @@ largest_leaf(const GpbMerge *merge)
 
 	for (int i = 1; i < merge->n; i++)
 	{
-		if (merge->leaf[i]->tuples > merge->leaf[largest]->tuples)
+		const RelOptInfo *leaf = merge->leaf[i];
+		const RelOptInfo *other = merge->leaf[largest];
+
+		if (leaf->rows > other->rows || (leaf->rows == other->rows && leaf->tuples > other->tuples))
 			largest = i;
 	}
 	return largest;
+}
+
+/*
+ * Has core a path of the largest leaf that is cheaper than any by an index of ours?  Then most
+ * likely it has of all, and the query looks up a few rows.
+ */
+static bool
+is_look_up(const GpbMerge *merge)
+{
+	RelOptInfo *leaf = merge->leaf[largest_leaf(merge)];
+	bool		dearer = false;
+	ListCell   *lc;
+
+	if (gpb_explain_decisions || merge->query.has_unknown_bounds)
+		return false;
+	foreach(lc, leaf->indexlist)
+	{
+		GpbPriceInput input = {
+			.root = merge->query.root, .index = lfirst_node(IndexOptInfo, lc), .entries = 1.0
+		};
+
+		if (!gpb_index_is_usable(input.index))
+			continue;
+		if (gpb_setup_cost + gpb_price(&input) < leaf->cheapest_total_path->total_cost)
+			return false;
+		dearer = true;
+	}
+	return dearer;
 }
 
 /* Name the partition in a reason that is about it. */
@@ -378,7 +412,10 @@ make_append(const GpbMerge *merge)
 	return &append->path;
 }
 
-/* Does a restriction have no column?  Core tests it once, above the node, which it would silence. */
+/*
+ * Does a restriction have no column?  Core tests it once, above the node, which would return no row
+ * where one of aggregates is due.
+ */
 static bool
 has_gate(const RelOptInfo *rel)
 {
@@ -412,7 +449,8 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 		merge.path = palloc0(sizeof(CustomPath *) * list_length(grouping->leaves));
 		foreach(lc, grouping->leaves)
 			merge.leaf[merge.n++] = lfirst(lc);
-		refusal = match_leaves_in_one_form(&merge);
+		refusal = is_look_up(&merge) ? "an ordinary plan is cheaper" :
+			match_leaves_in_one_form(&merge);
 	}
 	if (refusal == NULL)
 	{

@@ -7,20 +7,16 @@
  */
 #include "compat.h"
 
-#include "catalog/pg_type.h"
-#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
-#include "utils/lsyscache.h"
 
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary.h"
 #include "exec/compile/state_column.h"
 #include "exec/shell/expressions.h"
-#include "exec/shell/plan_rules.h"
+#include "exec/where/arms.h"
 
-/* ---- states wanted ---- */
+/* ---- what a query wants ---- */
 
 void
 gpb_want_states(GpbAggregateQuery *query)
@@ -110,14 +106,16 @@ gpb_translate_values(const GpbSibling *sibling, GpbAggregatePlan *plan)
 
 /* Let the node have an ordinary plan of the whole query.  Returns NULL, or why there is none. */
 static const char *
-add_ordinary(const GpbAggregateQuery *query, GpbAggregatePath *own)
+add_ordinary(const GpbAggregateQuery *query, const GpbAggregatePlan *leaf, GpbAggregatePath *own)
 {
 	Path	   *ordinary;
 
 	if (gpb_has_subplan(query->root, (Node *) query->target->exprs) ||
 		gpb_has_subplan(query->root, (Node *) query->having))
 		return "the target list or HAVING has a subquery";
-	ordinary = gpb_ordinary_path(query->root, query->grouped_rel, query->target, true);
+	ordinary = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
+								 gpb_may_fail((Node *) leaf->program.constants) ||
+								 gpb_arms_may_fail(leaf->arms));
 	if (ordinary == NULL)
 		return "there is no ordinary plan that could take over";
 	own->path.flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
@@ -152,10 +150,12 @@ gpb_merging_aggregate_path(const GpbAggregateQuery *query, const GpbAggregatePat
 	GpbAggregatePath *own = gpb_make_aggregate_path(query->rel, query->target);
 
 	own->path.custom_paths = list_make1(states);
-	*refusal = may_give_up ? add_ordinary(query, own) : NULL;
+	*refusal = may_give_up ? add_ordinary(query, &first->plan, own) : NULL;
 	if (*refusal != NULL)
 		return NULL;
 	fill_plan(query, first, own);
-	*refusal = gpb_aggregate_merge_price(query, &own->plan, states, &own->path.path);
+	GPB_ADD_DISABLED(&own->path.path, states);
+	*refusal = gpb_aggregate_merge_price(query, &own->plan, states, first->path.path.rows,
+											&own->path.path);
 	return *refusal == NULL ? own : NULL;
 }

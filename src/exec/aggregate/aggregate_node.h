@@ -94,6 +94,7 @@ extern void gpb_aggregate_add_merge_path(const GpbGrouping *grouping);
 /* ---- the executor node ---- */
 
 typedef struct GpbAggregateRows GpbAggregateRows;
+typedef struct GpbAggregateAhead GpbAggregateAhead;
 
 typedef struct GpbAggregateScan
 {
@@ -118,6 +119,10 @@ typedef struct GpbAggregateScan
 	Size		memory;			/* of the groups of all subprograms, which share it; those that are
 								 * merged for a set may take as much again */
 	MemoryContext set_context;	/* of the set at hand */
+	bool		prepared;		/* what follows is set, for an answer that is to come */
+	GpbFoundRanges found;
+	const char *unprepared;		/* why there will be none, or NULL */
+	GpbAggregateAhead *ahead;	/* the nodes that are executed next to this one, or NULL */
 	const GpbAsk *last;			/* that was asked in this execution, for EXPLAIN; NULL: none */
 	bool		no_ranges;		/* no entry can satisfy the conditions */
 	int			set;			/* number of the set at hand; -1 before the first */
@@ -145,6 +150,35 @@ extern bool gpb_aggregate_next_row(GpbAggregateScan *scan);
  */
 extern bool gpb_aggregate_has_rows(const GpbAggregatePlan *plan);
 extern TupleTableSlot *gpb_aggregate_next_of_rows(GpbAggregateScan *scan);
+
+/* Evaluate the ranges and constants of a node that asks an index; memory is of the current context. */
+extern void gpb_aggregate_prepare(GpbAggregateScan *scan);
+
+/*
+ * Submit what a node that was prepared will ask for; returns false if there was no room for all of
+ * it: see gpb_batch_submit().
+ */
+extern bool gpb_aggregate_submit(GpbAggregateScan *scan, TimestampTz keep_since);
+
+/*
+ * Answer the ranges of a node's index, which may have been prepared and submitted, or its child's
+ * rows.  Returns NULL, or why there is no answer.
+ */
+extern const char *gpb_aggregate_answer_ranges(GpbAggregateScan *scan);
+extern const char *gpb_aggregate_answer_rows(GpbAggregateScan *scan);
+
+/* End what answers, or is to answer. */
+extern void gpb_aggregate_stop(GpbAggregateScan *scan);
+
+/*
+ * Let the nodes that the Append below a node executes next submit what they ask for together, until
+ * gpb_aggregate_end_ahead() is called.  Memory is of the current context.
+ */
+extern void gpb_aggregate_begin_ahead(GpbAggregateScan *above);
+extern void gpb_aggregate_end_ahead(GpbAggregateScan *above);
+
+/* For a node that has node->ahead, and is to answer now: submit what others next to it ask for. */
+extern void gpb_aggregate_go_ahead(GpbAggregateScan *node);
 
 /*
  * Merge the states that the child returns into the answers of the subprograms.  Returns NULL, or

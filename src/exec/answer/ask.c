@@ -27,6 +27,7 @@ typedef struct GpbAsked
 	GpbProgramConstants *constants; /* NULL: there are none, or they are another ask's */
 	GpbBatch   *batch;			/* NULL before the first question */
 	bool		replaced;		/* the program is none of the plan */
+	bool		submitted;		/* a run of the batch has begun, and is to be completed */
 	GpbBatchWant want;			/* of the batch: the program, of several kilobytes, is kept once */
 } GpbAsked;
 
@@ -222,6 +223,7 @@ gpb_ask_stop(GpbAsk *ask)
 		ask->past.engine = ask->past_engine;
 		gpb_batch_end(target->batch);
 		target->batch = NULL;
+		target->submitted = false;
 	}
 	if (ask->collected != NULL)
 		gpb_collected_reset(ask->collected);
@@ -346,8 +348,9 @@ require_batch(GpbAsk *ask, GpbAsked *target)
 }
 
 /*
- * Have a target answer ranges, or those of a source, if there is one.  If its sums become wide by
- * that, so do those of the group that is added up.  Returns NULL, or why there is no answer.
+ * Have a target answer ranges, which may have been submitted, or those of a source, if there is one.
+ * If its sums become wide by that, so do those of the group that is added up.  Returns NULL, or why
+ * there is no answer.
  */
 static const char *
 run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, GpbRangeSource *source,
@@ -357,10 +360,13 @@ run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, GpbRange
 	GpbAnswerFormat before = *ask->format;
 	const char *why;
 
-	if (source != NULL)
+	if (target->submitted)
+		gpb_batch_finish(batch);
+	else if (source != NULL)
 		gpb_batch_run_source(batch, source);
 	else
 		gpb_batch_run(batch, ranges, n, answers);
+	target->submitted = false;
 	if (before.words != ask->format->words && ask->group == ask->sum)
 		gpb_answer_widen(&before, ask->format, ask->sum);
 	return gpb_batch_gave_up(batch, &why) ? why : NULL;
@@ -467,6 +473,16 @@ gpb_ask_total(GpbAsk *ask, const void *ranges, uint32 n)
 	for (i = 0; i < ask->ntargets && why == NULL; i++)
 		why = total_of_target(ask, &ask->target[i], ranges, n, NULL);
 	return why;
+}
+
+bool
+gpb_ask_submit_total(GpbAsk *ask, const void *ranges, uint32 n, TimestampTz keep_since)
+{
+	GpbAsked   *target = &ask->target[0];
+
+	Assert(ask->ntargets == 1 && !target->submitted);
+	target->submitted = true;
+	return gpb_batch_submit(require_batch(ask, target), ranges, n, keep_since);
 }
 
 const char *

@@ -142,6 +142,13 @@ extern const char *gpb_ask_total_shares(GpbAsk *ask, const GpbAskShare *shares);
  */
 extern const char *gpb_ask_total_source(GpbAsk *ask, GpbRangeSource *source);
 
+/*
+ * Ask for what gpb_ask_total() will be called for next, with the same ranges, so that a device
+ * answers meanwhile: gpb_batch_submit() says what that takes, and returns.  There is one target.
+ */
+extern bool gpb_ask_submit_total(GpbAsk *ask, const void *ranges, uint32 n,
+								 TimestampTz keep_since);
+
 /* Ask for a list of entries, and get its parts, as gpb_batch_run() and gpb_batch_matches() do. */
 extern void gpb_ask_list(GpbAsk *ask, const void *ranges, uint32 n);
 extern GpbRangeEntry *gpb_ask_matches(GpbAsk *ask, uint64 *n);

@@ -122,28 +122,30 @@ init_column(const GpbProgram *program, uint32 codes, int c, int at, GpbRowColumn
 	column->at = at;
 	column->coding = is_key ? gpb_key_column(layout, c).coding : layout->coding[c - nkeys];
 	column->way = (uint8) row_way(column->coding, is_key, reads_code);
-	column->lower = GPB_NO_SLOT;
 	if (is_key && layout->nkeys > 0)
 		column->field = layout->key[c];
 }
 
-/* Let the column of the index have its slots in the program. */
+/*
+ * Let the column of the index have its slots in the program.  A part of that may read a half that
+ * the whole does not, as the values of a term do that is only counted.
+ */
 static void
-place_column(const GpbProgram *program, uint32 slots, int c, GpbRowColumn *column)
+place_column(const GpbProgram *program, int c, GpbRowColumn *column)
 {
 	int			s;
 
-	column->slot = GPB_NO_SLOT;
+	column->slot = column->lower = GPB_NO_SLOT;
 	for (s = 0; s < gpb_read_slots(program); s++)
 	{
 		bool		lower;
 
+		/* slot 0 of a key of several columns is nobody's, and its first column has a later one */
 		if (slot_index_column(program, s, &lower) != c)
 			continue;
-		/* slot 0 of a key of several columns is nobody's */
-		if (lower && (slots >> s & 1) != 0)
+		if (lower)
 			column->lower = (uint8) s;
-		else if (!lower && (column->slot == GPB_NO_SLOT || (slots >> s & 1) != 0))
+		else
 			column->slot = (uint8) s;
 	}
 	Assert(column->slot != GPB_NO_SLOT);
@@ -155,7 +157,6 @@ gpb_row_reader(const GpbProgram *program, const GpbAggregateItem *items, int n,
 {
 	GpbRowReader *reader = palloc0(sizeof(GpbRowReader));
 	const GpbLayout *layout = &program->layout;
-	uint32		slots = read_slots(program, items, n);
 	int			nkeys = gpb_count_keys(layout);
 	Bitmapset  *columns = gpb_row_columns(program, items, n, nkeys, nkeys + layout->ncolumns);
 	uint32		coded = codes == NULL ? 0 : gpb_row_codes_columns(codes);
@@ -167,7 +168,7 @@ gpb_row_reader(const GpbProgram *program, const GpbAggregateItem *items, int n,
 		GpbRowColumn *column = &reader->column[reader->n];
 
 		init_column(program, coded, c, reader->n, column);
-		place_column(program, slots, c, column);
+		place_column(program, c, column);
 		reader->n++;
 	}
 	return reader;

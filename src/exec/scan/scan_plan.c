@@ -184,6 +184,7 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 		return false;
 	path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, rel, rel->reltarget);
 	path->path.pathkeys = model->path.path.pathkeys;
+	path->path.parallel_safe = model->path.path.parallel_safe && rel->consider_parallel;
 	path->path.rows = rel->rows;
 	path->path.parallel_safe = rel->consider_parallel && model->path.path.parallel_safe;
 	alike = (GpbAlikePath *) path;
@@ -366,7 +367,6 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	GpbScanGroups groups;
 	bool		wants_first;
 	bool		wants_last;
-	bool		is_child = rel->reloptkind != RELOPT_BASEREL;
 	bool		wants_groups;
 	bool		is_alike;
 	Var		   *each;
@@ -378,10 +378,9 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	if (!may_be_planned(root, rel))
 		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
-	/* of a child, what follows is in the query said of its parent */
-	wants_last = !is_child && gpb_scan_wants_last(root, rel, &last);
-	wants_groups = !is_child && gpb_scan_wants_groups(root, rel, &groups);
-	each = is_child ? NULL : gpb_scan_wants_each(root, rel);
+	wants_last = gpb_scan_wants_last(root, rel, &last);
+	wants_groups = gpb_scan_wants_groups(root, rel, &groups);
+	each = gpb_scan_wants_each(root, rel);
 	collect_columns(root, rel, wants_first ? &first : NULL, &all);
 	is_alike = !wants_first && add_alike_path(root, rel);
 	foreach(lc, rel->indexlist)

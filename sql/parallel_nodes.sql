@@ -164,8 +164,10 @@ SELECT compare('SELECT count(*), sum(v) FROM facts WHERE k < 500 OR k BETWEEN 12
 SELECT compare('SELECT count(*), sum(v) FROM facts WHERE k > 40000');
 SELECT compare('SELECT g, count(*) FROM facts WHERE k > 40000 GROUP BY g');
 SELECT compare('SELECT count(*), sum(v) FROM facts WHERE k IS NULL OR k > 25000');
--- without the leader, and without workers
+-- without the leader, and without workers; EXPLAIN counts what all processes do
 SET parallel_leader_participation = off;
+SELECT substring(line FROM '\S.*') FROM explain_lines('SELECT count(*), sum(v) FROM facts WHERE k > 100') line
+WHERE line ~ 'Engine|Matches|Merged';
 SELECT compare('SELECT g, count(*), sum(f) FROM facts WHERE k > 100 GROUP BY g', true);
 RESET parallel_leader_participation;
 SET max_parallel_workers = 0;

@@ -67,7 +67,9 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->program = want->program;
 	/* The layout is copied, since the relcache may rebuild its own at any time. */
 	batch->program.layout = *gpb_layout(index);
-	batch->program.ignore_dead_hints = TransactionStartedDuringRecovery();
+	/* a worker's transaction may begin after a promotion that the leader's snapshot is older than */
+	batch->program.ignore_dead_hints = TransactionStartedDuringRecovery() ||
+		snapshot->takenDuringRecovery;
 	batch->heap_rows = want->heap_rows;
 	batch->early = want->early && want->program.list_entries && want->program.limit == 0;
 	gpb_answer_format(&batch->program, &batch->format);

@@ -164,3 +164,4 @@ SET gpubtree.enabled = on;
 DEALLOCATE again;
 RESET plan_cache_mode;
 DROP TABLE types, whole_odd, parts_odd;
+DROP FUNCTION rows_of, asked, count_asked, make_tables;

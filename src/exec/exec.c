@@ -13,7 +13,6 @@
 
 #include "engine/batch.h"
 #include "exec/aggregate/aggregate_node.h"
-#include "exec/answer/partitions.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/exec.h"
 #include "exec/join/join_aggregate.h"
@@ -31,6 +30,7 @@
 #include "exec/shell/settings.h"
 #include "exec/stand_in/stand_in.h"
 #include "exec/subquery/subquery.h"
+#include "exec/where/partition_match.h"
 #include "index/index_clauses.h"
 #include "mirror/mirror.h"
 
@@ -98,7 +98,8 @@ add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 
 	if (refusal == NULL && grouping.leaves != NIL)
 	{
-		if (stage == UPPERREL_DISTINCT || !gpb_bucket_add_merge_path(&grouping))
+		if (stage == UPPERREL_DISTINCT ||
+			(!gpb_bucket_add_merge_path(&grouping) && !gpb_percentile_add_path(&grouping)))
 			gpb_aggregate_add_merge_path(&grouping);
 	}
 	else if (refusal != NULL || stage == UPPERREL_DISTINCT ||

@@ -16,7 +16,7 @@
 #include "exec/shell/expressions.h"
 #include "exec/where/arms.h"
 
-/* ---- what a query wants ---- */
+/* ---- states wanted ---- */
 
 void
 gpb_want_states(GpbAggregateQuery *query)

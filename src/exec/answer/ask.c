@@ -348,9 +348,9 @@ require_batch(GpbAsk *ask, GpbAsked *target)
 }
 
 /*
- * Have a target answer ranges, which may have been submitted, or those of a source, if there is one.
- * If its sums become wide by that, so do those of the group that is added up.  Returns NULL, or why
- * there is no answer.
+ * Have a target answer ranges, which may have been submitted, or those of a source, if there is
+ * one.  If its sums become wide by that, so do those of the group that is added up.  Returns NULL,
+ * or why there is no answer.
  */
 static const char *
 run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, GpbRangeSource *source,
@@ -691,10 +691,15 @@ gpb_group_final(const GpbAsk *ask, Datum *values, bool *isnull)
 const char *
 gpb_ask_engine(const GpbAsk *ask)
 {
-	const GpbBatch *batch = ask->target[ask->ntargets - 1].batch;
+	int			i;
 
-	if (batch != NULL)
-		return gpb_batch_counters(batch)->engine;
+	for (i = ask->ntargets - 1; i >= 0; i--)
+	{
+		const GpbBatch *batch = ask->target[i].batch;
+
+		if (batch != NULL && (i == 0 || gpb_batch_counters(batch)->runs > 0))
+			return gpb_batch_counters(batch)->engine;
+	}
 	return ask->past.engine != NULL ? ask->past.engine : "none";
 }
 

@@ -20,7 +20,7 @@
 #include "executor/instrument.h"
 
 #include "exec/answer/partitions.h"
-#include "exec/shell/node_explain.h"
+#include "exec/where/range_conditions.h"
 #include "large_array.h"
 
 /* Ranges for which a partition has room at first */
@@ -31,6 +31,7 @@ typedef struct GpbOpenPartition
 {
 	Relation	heap;
 	Relation	index;
+	int			entry;			/* in the list */
 	GpbKeyRange keys;			/* that its bounds allow */
 	int			place;			/* among the Append's plans; -1 without one */
 	PlanState  *shown;			/* its plan there; NULL without one */
@@ -44,6 +45,7 @@ struct GpbPartitions
 {
 	MemoryContext context;
 	GpbNode    *node;
+	Relation	form;			/* an index in whose form ranges come */
 	PlanState  *child;			/* the Append, or what is left of it; NULL without one */
 	bool		pruned;			/* in each execution parameters may prune some */
 	bool		checked;		/* it is known which are valid in this one */
@@ -55,105 +57,21 @@ struct GpbPartitions
 	GpbAskShare *shares;
 };
 
-/* ---- what travels in the plan ---- */
-
-void
-gpb_put_partitions(List **private, const GpbPartitionList *list)
-{
-	int			i;
-
-	gpb_put_int(private, list->n);
-	for (i = 0; i < list->n; i++)
-	{
-		const GpbPartition *partition = &list->partition[i];
-
-		gpb_put_oid(private, partition->index);
-		gpb_put_int(private, partition->only_null);
-		gpb_put_range_conditions(private, partition->conditions, partition->nconditions);
-	}
-	for (i = 0; i < list->n; i++)
-		gpb_put_nodes(private, list->partition[i].values);
-}
-
-void
-gpb_get_partitions(GpbPrivateReader *reader, GpbPartitionList *list)
-{
-	int			i;
-
-	list->n = gpb_get_int(reader);
-	list->partition = palloc0(sizeof(GpbPartition) * list->n);
-	for (i = 0; i < list->n; i++)
-	{
-		GpbPartition *partition = &list->partition[i];
-
-		partition->index = gpb_get_oid(reader);
-		partition->only_null = gpb_get_int(reader) != 0;
-		partition->nconditions = gpb_get_range_conditions(reader, &partition->conditions);
-	}
-	for (i = 0; i < list->n; i++)
-		list->partition[i].values = gpb_get_nodes(reader);
-}
-
-/* ---- the partition's plan, which never runs ---- */
-
-typedef struct GpbPartitionScan
-{
-	GpbNode		node;
-} GpbPartitionScan;
-
-static Oid
-partition_index(const PlanState *ps)
-{
-	GpbPrivateReader reader = {castNode(CustomScan, ps->plan)->custom_private};
-
-	return gpb_get_oid(&reader);
-}
-
-/* The executor has opened the table, which is all that is done here. */
-static void
-begin_partition(CustomScanState *css, EState *estate, int eflags)
-{
-}
-
-static TupleTableSlot *
-exec_partition(CustomScanState *css)
-{
-	elog(ERROR, "a partition's plan is asked for rows");
-}
-
-static void
-end_partition(CustomScanState *css)
-{
-}
-
-static void
-explain_partition(CustomScanState *css, List *ancestors, ExplainState *es)
-{
-	gpb_explain_index(partition_index(&css->ss.ps), es);
-}
-
-const GpbNodeKind gpb_partition_node = {
-	GPB_NODE_KIND("GpubtreePartition", GpbPartitionScan),
-	.exec.BeginCustomScan = begin_partition,
-	.exec.ExecCustomScan = exec_partition,
-	.exec.EndCustomScan = end_partition,
-	.exec.ReScanCustomScan = end_partition,
-	.exec.ExplainCustomScan = explain_partition
-};
-
 /* ---- begin ---- */
 
 /* Open a partition of the list. */
 static void
-open_partition(GpbPartitions *partitions, const GpbPartition *partition, PlanState *shown,
-			   int place, int eflags)
+open_partition(GpbPartitions *partitions, const GpbPartitionList *list, int entry,
+			   PlanState *shown, int place, int eflags)
 {
 	PlanState  *ps = &partitions->node->css.ss.ps;
+	const GpbPartition *partition = &list->partition[entry];
 	GpbOpenPartition *open = &partitions->open[partitions->n++];
 	GpbRangeValues *bounds;
 
 	memset(open, 0, sizeof(*open));
 	gpb_open_unnamed(ps->state, partition->index, eflags, &open->heap, &open->index);
+	open->entry = entry;
 	open->shown = shown;
 	open->place = place;
 	open->valid = true;
@@ -162,25 +80,25 @@ open_partition(GpbPartitions *partitions, const GpbPartition *partition, PlanSta
 		return;
 	partitions->bounded = true;
 	bounds = partition->only_null ? NULL :
-		gpb_range_values_begin(partitions->node->index, partition->nconditions,
+		gpb_range_values_begin(partitions->form, partition->nconditions,
 							   partition->conditions, partition->values, ps);
 	if (bounds == NULL || !gpb_range_of_row(bounds, ps->ps_ExprContext, NULL, &open->keys))
 		open->keys = (GpbKeyRange) {~(GpbKey) 0, 0};
 }
 
-/* The partition of the list that a plan below the Append stands for */
-static const GpbPartition *
+/* The place in the list of the partition that a plan below the Append stands for */
+static int
 find_partition(const GpbPartitionList *list, const PlanState *ps, int hint)
 {
-	Oid			index = partition_index(ps);
+	Oid			index = gpb_partition_index(castNode(CustomScan, ps->plan));
 	int			i;
 
 	for (i = 0; i < list->n; i++)
 	{
-		const GpbPartition *partition = &list->partition[(hint + i) % list->n];
+		int			entry = (hint + i) % list->n;
 
-		if (partition->index == index)
-			return partition;
+		if (list->partition[entry].index == index)
+			return entry;
 	}
 	elog(ERROR, "index %u is none of the node's", index);
 }
@@ -197,13 +115,13 @@ open_shown(GpbPartitions *partitions, const GpbPartitionList *list, int eflags)
 
 	if (!IsA(partitions->child, AppendState))
 	{
-		open_partition(partitions, find_partition(list, partitions->child, 0), partitions->child,
-					   0, eflags);
+		open_partition(partitions, list, find_partition(list, partitions->child, 0),
+					   partitions->child, 0, eflags);
 		return;
 	}
 	append = (AppendState *) partitions->child;
 	for (i = 0; i < append->as_nplans; i++)
-		open_partition(partitions, find_partition(list, append->appendplans[i], i),
+		open_partition(partitions, list, find_partition(list, append->appendplans[i], i),
 					   append->appendplans[i], i, eflags);
 	partitions->pruned = append->as_prune_state != NULL && append->as_prune_state->do_exec_prune;
 }
@@ -218,25 +136,31 @@ compare_keys(const void *a, const void *b)
 }
 
 GpbPartitions *
-gpb_partitions_begin(GpbNode *node, const GpbPartitionList *list, Plan *plan, int eflags)
+gpb_partitions_begin(GpbNode *node, const GpbPartitionList *list, Relation index, int eflags)
 {
-	GpbPartitions *partitions = palloc0(sizeof(GpbPartitions));
+	GpbPartitions *partitions;
 	int			i;
 
+	if (list->n == 0)
+		return NULL;
+	partitions = palloc0(sizeof(GpbPartitions));
 	partitions->context = CurrentMemoryContext;
 	partitions->node = node;
-	if (plan != NULL)
+	partitions->form = index;
+	if (list->has_append)
 	{
-		partitions->child = ExecInitNode(plan, node->css.ss.ps.state, eflags);
+		CustomScan *plan = castNode(CustomScan, node->css.ss.ps.plan);
+
+		partitions->child = ExecInitNode(llast(plan->custom_plans), node->css.ss.ps.state, eflags);
 		node->css.custom_ps = lappend(node->css.custom_ps, partitions->child);
 	}
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return partitions;
 	partitions->open = palloc(sizeof(GpbOpenPartition) * list->n);
-	if (plan != NULL)
+	if (list->has_append)
 		open_shown(partitions, list, eflags);
-	for (i = 0; plan == NULL && i < list->n; i++)
-		open_partition(partitions, &list->partition[i], NULL, -1, eflags);
+	for (i = 0; !list->has_append && i < list->n; i++)
+		open_partition(partitions, list, i, NULL, -1, eflags);
 	pg_qsort(partitions->open, partitions->n, sizeof(GpbOpenPartition), compare_keys);
 	partitions->reach = palloc(sizeof(GpbKey) * list->n);
 	partitions->targets = palloc(sizeof(GpbAskTarget) * list->n);
@@ -257,6 +181,12 @@ gpb_partitions_targets(const GpbPartitions *partitions, int *n)
 {
 	*n = partitions->n;
 	return partitions->targets;
+}
+
+int
+gpb_partitions_place(const GpbPartitions *partitions, int i)
+{
+	return partitions->open[i].entry;
 }
 
 /* ---- each execution ---- */
@@ -294,15 +224,18 @@ add_range(GpbPartitions *partitions, int p, Size width, const char *range, uint3
 	if (share->n == open->capacity)
 	{
 		uint32		capacity = Max(2 * open->capacity, GPB_INITIAL_SHARE);
-		MemoryContext caller = MemoryContextSwitchTo(partitions->context);
 
-		open->ranges = open->ranges == NULL ? gpb_alloc_array(partitions->context, capacity * width) :
-			gpb_realloc_array(open->ranges, capacity * width);
-		open->number = open->number == NULL ?
-			gpb_alloc_array(partitions->context, capacity * sizeof(uint32)) :
-			gpb_realloc_array(open->number, capacity * sizeof(uint32));
+		if (open->capacity == 0)
+		{
+			open->ranges = gpb_alloc_array(partitions->context, capacity * width);
+			open->number = gpb_alloc_array(partitions->context, capacity * sizeof(uint32));
+		}
+		else
+		{
+			open->ranges = gpb_realloc_array(open->ranges, capacity * width);
+			open->number = gpb_realloc_array(open->number, capacity * sizeof(uint32));
+		}
 		open->capacity = capacity;
-		MemoryContextSwitchTo(caller);
 	}
 	memcpy(open->ranges + share->n * width, range, width);
 	open->number[share->n++] = i;

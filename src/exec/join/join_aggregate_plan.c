@@ -120,6 +120,7 @@ make_join_aggregate_path(PlannerInfo *root, PathTarget *target, GpbJoinCandidate
 	own->plan->joined = true;
 	if (candidate->partitions != NULL)
 		own->plan->partitions = candidate->partitions->list;
+	own->plan->partitions.has_append = candidate->partitions != NULL;
 	own->plan->range.index = candidate->index->indexoid;
 	own->plan->range.nconditions = candidate->nconditions;
 	own->plan->range.conditions = candidate->conditions;

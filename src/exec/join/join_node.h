@@ -42,6 +42,8 @@ typedef struct GpbJoinPlan
 	int			nouter;			/* columns of the outer plan */
 	int			ninner;
 	AttrNumber *inner;			/* column of the index, or of the table, of each inner column */
+	GpbPartitionList partitions;	/* these are joined, and the index is of one; or empty */
+	AttrNumber **partition_inner;	/* as inner, for each of them; NULL if index_only */
 
 	/* "key column OP value" of an outer row: what makes its range of keys */
 	int			nconditions;
@@ -77,7 +79,7 @@ typedef struct GpbJoinCandidate
 	RelOptInfo *outerrel;
 	RelOptInfo *innerrel;
 	List	   *leaves;			/* of innerrel, if they are several; else NIL */
-	RelOptInfo *table;			/* what is asked: innerrel, its only leaf, or a model of its leaves */
+	RelOptInfo *table;			/* innerrel, its only leaf, or a model of its leaves */
 	Relids		relids;			/* of the join, the table's included */
 	List	   *restrictlist;	/* like all clauses below, over the table's columns */
 	SpecialJoinInfo *sjinfo;
@@ -171,6 +173,18 @@ typedef enum GpbJoinPhase
 	GPB_JOIN_MATCH				/* the match at hand */
 } GpbJoinPhase;
 
+/* A table that is joined: the only one, or a partition */
+typedef struct GpbJoinTarget
+{
+	GpbAskTarget table;
+	const AttrNumber *inner;	/* as in the plan node */
+	AttrNumber	last_inner;		/* last column of the table that is needed */
+	GpbDictionary *dictionary;	/* NULL: the index has none */
+	GpbAsk	   *ask;			/* NULL if matches are counted */
+	GpbListRows *list;			/* of what it asks */
+	bool		filtered;		/* the list has the program */
+} GpbJoinTarget;
+
 typedef struct GpbJoinScan
 {
 	GpbNode		node;
@@ -179,12 +193,9 @@ typedef struct GpbJoinScan
 	ExprState  *inner_qual;		/* all filters */
 	ExprState  *rest_qual;		/* those that are left where the list has the program */
 	bool		bound;			/* the program's constants are those of this execution */
-	bool		filtered;		/* the list has the program */
-	AttrNumber	last_inner;		/* last column of the table that is needed */
 	bool		wants_rows;		/* outer rows come out alone: LEFT, ANTI, SEMI by counts */
 	bool		wants_matched;	/* those with a match, not those without */
-	GpbLayout	layout;
-	GpbDictionary *dictionary;	/* NULL: the index has none */
+	GpbLayout	layout;			/* of all indexes */
 
 	/*
 	 * A batch of outer rows, and the ranges of keys of those that have one.  The mark of each row
@@ -192,8 +203,13 @@ typedef struct GpbJoinScan
 	 */
 	GpbOuter	outer;
 
-	GpbAsk	   *ask;
-	GpbListRows *list;			/* of what is asked; NULL if matches are counted */
+	/* what is asked: one table or, one after the other, partitions */
+	GpbPartitions *partitions;	/* NULL: one table */
+	int			ntargets;
+	GpbJoinTarget *targets;
+	GpbAskShare *shares;		/* of the batch at hand, for each target */
+	GpbJoinTarget *target;		/* whose list is at hand; NULL before the first */
+	GpbAsk	   *counts;			/* asks all targets, if matches are counted; else NULL */
 
 	/* the match at hand, and rows that come out alone */
 	GpbJoinPhase phase;

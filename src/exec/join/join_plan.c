@@ -97,7 +97,8 @@ outer_path_fits(const GpbJoinCandidate *candidate, Path *outer)
 static List *
 joined_order(PlannerInfo *root, const GpbJoinCandidate *candidate, const Path *outer)
 {
-	if (outer->pathkeys == NIL)
+	/* partitions are asked one after the other */
+	if (outer->pathkeys == NIL || candidate->leaves != NIL)
 		return NIL;
 	return build_join_pathkeys(root, candidate->joinrel, candidate->jointype, outer->pathkeys);
 }
@@ -185,6 +186,9 @@ begin_path_price(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, Li
 	/* core knows from foreign keys of several columns what selectivities do not say */
 	if (candidate->jointype == JOIN_INNER && path->param_info == NULL)
 		price->ask.entries = Max(price->ask.entries, path->rows);
+	if (candidate->partitions != NULL)
+		gpb_price_partitions(price, candidate->partitions,
+							 price->ask.entries / Max(outer->rows, 1.0));
 	price->ask.in_order = path->pathkeys != NIL;
 	price->filters = list_concat_copy(candidate->rest, match);
 	return price;
@@ -250,11 +254,15 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, bool
 	path = gpb_make_path(sizeof(GpbJoinPath), &join_path_methods, joinrel, joinrel->reltarget);
 	path->path.param_info = sketch.param_info;
 	path->path.rows = sketch.rows;
-	path->path.parallel_safe = joinrel->consider_parallel && outer->parallel_safe;
+	path->path.parallel_safe = joinrel->consider_parallel && outer->parallel_safe &&
+		candidate->leaves == NIL;
 	path->path.pathkeys = sketch.pathkeys;
 	path->path.startup_cost = price.startup_cost;
 	path->path.total_cost = price.total_cost;
 	path->custom_paths = list_make1(outer);
+	if (candidate->partitions != NULL)
+		path->custom_paths = lappend(path->custom_paths,
+									 gpb_partitions_path(root, candidate->partitions));
 	GPB_ADD_DISABLED(&path->path, outer);
 	own = (GpbJoinPath *) path;
 	own->candidate = kept_candidate(candidate);
@@ -290,6 +298,9 @@ add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, List *outers, Li
 		if (path != NULL)
 			add_path(candidate->joinrel, (Path *) path);
 	}
+	/* the node's plan of partitions is none that a worker has a share of */
+	if (candidate->leaves != NIL)
+		return;
 	foreach(lc, partial)
 		add_partial_join_path(root, candidate, lfirst(lc));
 }
@@ -302,8 +313,11 @@ add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, List *outers, Li
 static bool
 find_table(PlannerInfo *root, GpbJoinCandidate *candidate)
 {
-	RelOptInfo *table = gpb_join_table(root, candidate->innerrel);
+	RelOptInfo *table;
 
+	candidate->leaves = gpb_join_leaves(root, candidate->innerrel);
+	table = candidate->leaves == NIL ? gpb_join_table(root, candidate->innerrel) :
+		gpb_model_partition(root, candidate->leaves);
 	if (table == NULL)
 		return false;
 	candidate->table = table;
@@ -424,6 +438,27 @@ begin_join_plan(PlannerInfo *root, const GpbJoinPath *own, GpbJoinPlan *plan)
 	plan->rest = as_said(root, candidate, gpb_order_clauses(root, candidate->rest));
 }
 
+/* The partitions, and where each has the inner columns, which the query says so */
+static void
+add_partitions(PlannerInfo *root, const GpbJoinCandidate *candidate, List *inner,
+			   GpbJoinPlan *plan)
+{
+	ListCell   *lc;
+
+	plan->partitions = candidate->partitions->list;
+	plan->partitions.has_append = true;
+	if (plan->index_only)
+		return;
+	plan->partition_inner = palloc(sizeof(AttrNumber *) * plan->partitions.n);
+	foreach(lc, candidate->partitions->indexes)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		List	   *columns = (List *) gpb_of_child(root, index->rel, (Node *) inner);
+
+		plan->partition_inner[foreach_current_index(lc)] = column_sources(index, false, columns);
+	}
+}
+
 /*
  * Can counts tell which outer rows have a match?  "result" has all expressions of the rows that
  * come out.  An anti-join returns inner columns only as NULLs.
@@ -458,6 +493,8 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	plan.nouter = list_length(columns);
 	plan.ninner = list_length(candidate->columns);
 	plan.inner = column_sources(index, plan.index_only, candidate->columns);
+	if (candidate->partitions != NULL)
+		add_partitions(root, candidate, inner, &plan);
 	columns = list_concat(columns, inner);
 	ncolumns = list_length(columns);
 	columns = list_concat(columns, list_difference(keys, inner));

@@ -198,6 +198,9 @@
 #define GPB_ROW_NUMERIC_COST	0.5
 #define GPB_ROW_TEXT_COST		3.0
 
+/* To find ranks in one tree more beside others, a few descents and batches: an estimate */
+#define GPB_RANK_LEAF_COST		4000.0
+
 /* Entries of a group of an expression, at least, as far as the price is concerned: an estimate */
 #define GPB_GROUP_ENTRIES		20.0
 

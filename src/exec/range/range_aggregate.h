@@ -34,7 +34,7 @@
 typedef struct GpbRangeAggregatePlan
 {
 	GpbRowRange range;			/* of each partition, if there are several; the index is of one */
-	GpbPartitionList partitions;	/* if so, the last of the node's plans is core's Append over them */
+	GpbPartitionList partitions;
 	int			nouter;			/* columns of the outer plan */
 	bool		gathered;		/* groups are of outer rows in any order; without group columns all
 								 * outer rows are one group, which is there even if they are none */
@@ -90,7 +90,7 @@ extern Plan *gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual,
 
 /*
  * The price of the node over an outer path, whose rows each have "entries" entries in their range
- * on average, when "rows" rows of the target come out.  partitions is NULL where one table is asked.
+ * on average, when "rows" rows of the target come out; partitions: NULL where one table is asked.
  */
 extern GpbOuterPrice gpb_range_aggregate_price(PlannerInfo *root, IndexOptInfo *index,
 											   const GpbPartitionMatch *partitions,

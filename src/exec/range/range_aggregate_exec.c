@@ -174,9 +174,8 @@ begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 		gpb_kept_begin(&scan->all_rows, estate, css->ss.ps.ps_ResultTupleSlot);
 	}
 	open_relations(scan, estate, eflags);
-	if (scan->plan.partitions.n > 0)
-		scan->partitions = gpb_partitions_begin(&scan->node, &scan->plan.partitions,
-												llast(node->custom_plans), eflags);
+	scan->partitions = gpb_partitions_begin(&scan->node, &scan->plan.partitions,
+											scan->node.index, eflags);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
 	begin_computed(scan);

@@ -11,11 +11,11 @@
 #include "optimizer/optimizer.h"
 
 #include "exec/compile/program_words.h"
-#include "exec/answer/partitions.h"
 #include "exec/price/outer_price.h"
 #include "exec/price/price_constants.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/plan_check.h"
+#include "exec/where/partition_match.h"
 
 /* ---- the plan node ---- */
 

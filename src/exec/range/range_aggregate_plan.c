@@ -435,6 +435,7 @@ shared_plan(const GpbRangeCandidate *candidate)
 
 	if (candidate->partitions != NULL)
 		plan->partitions = candidate->partitions->list;
+	plan->partitions.has_append = candidate->partitions != NULL;
 	return plan;
 }
 

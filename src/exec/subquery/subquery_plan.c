@@ -49,6 +49,7 @@ gpb_subqueries_consider(PlannerInfo *root)
 {
 	GpbSubqueryCandidate *candidate;
 	RelOptInfo *table;
+	List	   *leaves;
 	Node	   *target;
 	List	   *aggrefs = NIL;
 	List	   *meant;			/* the same over the table's columns */
@@ -59,7 +60,7 @@ gpb_subqueries_consider(PlannerInfo *root)
 	if (!gpb_enable_subquery || root->parent_root == NULL || OldSnapshotThresholdActive() ||
 		root->parse->havingQual != NULL || list_length(root->processed_tlist) != 1)
 		return;
-	table = gpb_subquery_table(root);
+	table = gpb_subquery_table(root, &leaves);
 	if (table == NULL)
 		return;
 	target = (Node *) linitial_node(TargetEntry, root->processed_tlist)->expr;
@@ -72,8 +73,8 @@ gpb_subqueries_consider(PlannerInfo *root)
 		GpbSubqueryMatch match;
 		GpbRowProgram *program;
 
-		if (!gpb_match_subquery(root, lfirst_node(IndexOptInfo, lc), meant, &columns,
-								&match) ||
+		if (!gpb_match_subquery(root, lfirst_node(IndexOptInfo, lc), leaves, meant,
+								&columns, &match) ||
 			gpb_may_fail((Node *) match.range.program.plan.constants))
 			continue;
 		match.values = copyObject(match.values);

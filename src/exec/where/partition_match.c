@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * partitions_plan.c
+ * partition_match.c
  *	  Planning for several partitions: an index in each that is like that of the model, what the
  *	  partitions' bounds say of its first key column, and core's Append over them.
  *
@@ -10,6 +10,7 @@
 
 #include "access/genam.h"
 #include "access/stratnum.h"
+#include "access/table.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -19,9 +20,8 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
-#include "exec/answer/partitions.h"
-#include "exec/shell/never_null.h"
 #include "exec/shell/plan_rules.h"
+#include "exec/where/partition_match.h"
 #include "index/index.h"
 #include "index/index_clauses.h"
 #include "page/page.h"
@@ -48,16 +48,14 @@ column_of_parent(PlannerInfo *root, Index relid, AttrNumber attno, Index parent)
 	return attno;
 }
 
-/* Is column c of both indexes the same of the parent, with the same order, and NULL as seldom? */
+/* Is column c of both indexes the same of the parent, in the same order? */
 static bool
 columns_are_alike(PlannerInfo *root, Index parent, const IndexOptInfo *a, const IndexOptInfo *b,
 				  int c)
 {
 	AttrNumber	attno = column_of_parent(root, a->rel->relid, a->indexkeys[c], parent);
 
-	if (attno == 0 || attno != column_of_parent(root, b->rel->relid, b->indexkeys[c], parent) ||
-		gpb_column_is_not_null(table_of(root, a->rel), a->indexkeys[c]) !=
-		gpb_column_is_not_null(table_of(root, b->rel), b->indexkeys[c]))
+	if (attno == 0 || attno != column_of_parent(root, b->rel->relid, b->indexkeys[c], parent))
 		return false;
 	return c >= a->nkeycolumns ||
 		(gpb_own_family(a, c) == gpb_own_family(b, c) &&
@@ -99,6 +97,29 @@ indexes_are_alike(PlannerInfo *root, RelOptInfo *parent, IndexOptInfo *model,
 		(index->indpred == NIL ||
 		 equal(gpb_of_parent(root, model->rel, (Node *) model->indpred),
 			   gpb_of_parent(root, index->rel, (Node *) index->indpred)));
+}
+
+/* The parent's columns that are NULL in no row of a leaf */
+static Bitmapset *
+never_null_columns(PlannerInfo *root, RelOptInfo *parent, RelOptInfo *leaf)
+{
+	/* the planner holds a lock already */
+	Relation	table = table_open(table_of(root, leaf), NoLock);
+	TupleDesc	descriptor = RelationGetDescr(table);
+	Bitmapset  *columns = NULL;
+	int			i;
+
+	for (i = 0; i < descriptor->natts; i++)
+	{
+		AttrNumber	attno = 0;
+
+		if (GPB_NEVER_NULL(descriptor, i))
+			attno = column_of_parent(root, leaf->relid, i + 1, parent->relid);
+		if (attno > 0)
+			columns = bms_add_member(columns, attno);
+	}
+	table_close(table, NoLock);
+	return columns;
 }
 
 /* The table's restrictions as the query says them */
@@ -167,7 +188,7 @@ add_range_bounds(GpbPartition *partition, IndexOptInfo *index, RelOptInfo *paren
 				  BTLessEqualStrategyNumber, info->datums[k][0]);
 }
 
-/* Likewise of one that is partitioned by list: the least and the greatest value, which are sorted. */
+/* Likewise of one that is partitioned by list: the first and the last of its values, in order */
 static void
 add_list_bounds(GpbPartition *partition, IndexOptInfo *index, RelOptInfo *parent, int i)
 {
@@ -322,11 +343,13 @@ gpb_match_partitions(PlannerInfo *root, RelOptInfo *parent, List *leaves, IndexO
 					 GpbPartitionMatch *match)
 {
 	List	   *restrictions = restrictions_as_said(root, model->rel);
+	Bitmapset  *never_null = never_null_columns(root, parent, model->rel);
 	int			at = 0;
 	ListCell   *lc;
 
 	memset(match, 0, sizeof(*match));
 	match->parent = parent;
+	match->list.table = table_of(root, parent);
 	match->whole = begin_whole(model);
 	match->list.partition = palloc0(sizeof(GpbPartition) * list_length(leaves));
 	foreach(lc, leaves)
@@ -340,6 +363,9 @@ gpb_match_partitions(PlannerInfo *root, RelOptInfo *parent, List *leaves, IndexO
 			index = gpb_rel_is_table(root, leaf) ? find_alike(root, parent, model, leaf) : NULL;
 			if (index == NULL)
 				return psprintf("partition \"%s\" has no index like it",
+								get_rel_name(table_of(root, leaf)));
+			if (!bms_is_subset(never_null, never_null_columns(root, parent, leaf)))
+				return psprintf("partition \"%s\" may have NULLs where another has none",
 								get_rel_name(table_of(root, leaf)));
 			if (!equal(restrictions, restrictions_as_said(root, leaf)))
 				return psprintf("partition \"%s\" has other conditions",

@@ -57,6 +57,9 @@
 /* A child and its topmost parent, as adjust_appendrel_attrs_multilevel() takes them */
 #define GPB_RELS_OF(child) (child), (child)->top_parent
 
+/* Does an Append know which of its plans it executes? */
+#define GPB_APPEND_KNOWS(append) ((append)->as_valid_subplans_identified)
+
 /* A placeholder's description is made when it is first met, and never later. */
 #define find_placeholder_info(root, phv, create) find_placeholder_info(root, phv)
 
@@ -93,6 +96,8 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 #include "storage/relfilenode.h"
 
+#define GPB_APPEND_KNOWS(append) ((append)->as_valid_subplans != NULL)
+
 #define GPB_BACKEND_FILE(file) ((file).node)
 #define GPB_TABLES(root, relids) (relids)
 #define GPB_OUTER_JOIN_RELID(sjinfo) 0
@@ -126,6 +131,15 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #endif
 
 /* ---- 18 ---- */
+
+/* May VACUUM truncate a table that has these StdRdOptions, or NULL?  18 has a setting, too. */
+#if PG_VERSION_NUM >= 180000
+#define GPB_VACUUM_TRUNCATES(options) \
+	((options) != NULL && (options)->vacuum_truncate_set ? (options)->vacuum_truncate : \
+	 vacuum_truncate)
+#else
+#define GPB_VACUUM_TRUNCATES(options) ((options) == NULL || (options)->vacuum_truncate)
+#endif
 
 /* May other access methods than btree have unique indexes, without ON CONFLICT failing there? */
 #define GPB_CAN_UNIQUE (PG_VERSION_NUM >= 180000)
@@ -272,6 +286,9 @@ gpb_translate_cmptype(CompareType type, Oid family)
 	}
 }
 
+/* The plans of an Append, or of a MergeAppend, that are to be executed now */
+#define GPB_FIND_SUBPLANS(state) ExecFindMatchingSubPlans(state, false, NULL)
+
 /* Fill in what a handler of 15 does not have. */
 #define gpb_set_later_callbacks(routine) \
 	((routine)->amconsistentequality = true, \
@@ -293,6 +310,7 @@ gpb_translate_cmptype(CompareType type, Oid family)
 #define GPB_ADD_DISABLED(path, below) ((void) 0)
 #define GPB_DISABLED(path) 0
 #define GPB_NEVER_NULL(descriptor, c) (TupleDescAttr(descriptor, c)->attnotnull)
+#define GPB_FIND_SUBPLANS(state) ExecFindMatchingSubPlans(state, false)
 #define gpb_set_later_callbacks(routine) ((void) 0)
 
 #endif

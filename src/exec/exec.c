@@ -97,10 +97,25 @@ add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 	const char *refusal = gpb_match_grouping(root, stage, input_rel, output_rel, &grouping);
 
 	if (refusal == NULL && grouping.leaves != NIL)
-		gpb_aggregate_add_merge_path(&grouping);
+	{
+		if (stage == UPPERREL_DISTINCT || !gpb_bucket_add_merge_path(&grouping))
+			gpb_aggregate_add_merge_path(&grouping);
+	}
 	else if (refusal != NULL || stage == UPPERREL_DISTINCT ||
 		(!gpb_bucket_aggregate_add_path(&grouping) && !gpb_percentile_add_path(&grouping)))
 		gpb_aggregate_add_path(&grouping, refusal);
+}
+
+/* Offer a path for the rows of one table from an OFFSET on. */
+static void
+add_offset_path(PlannerInfo *root, RelOptInfo *output_rel, const FinalPathExtraData *extra)
+{
+	RelOptInfo *rel = gpb_rank_rel(root, extra);
+
+	if (rel == NULL)
+		return;
+	gpb_rank_add_path(root, output_rel, rel, extra);
+	gpb_offset_add_path(root, output_rel, rel, extra);
 }
 
 /* Offer our paths for an upper relation, after everyone else's. */
@@ -121,7 +136,7 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		gpb_subqueries_consider(root);
 	}
 	else if (stage == UPPERREL_FINAL)
-		gpb_rank_add_path(root, output_rel, (const FinalPathExtraData *) extra);
+		add_offset_path(root, output_rel, extra);
 }
 
 /* Offer our paths for a table, after everyone else's. */
@@ -159,6 +174,7 @@ static const GpbNodeKind *const node_kinds[] = {
 	&gpb_range_aggregate_node,
 	&gpb_subquery_node,
 	&gpb_rank_node,
+	&gpb_offset_node,
 	&gpb_percentile_node,
 	&gpb_bucket_aggregate_node
 };

@@ -18,10 +18,8 @@
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/answer/ordinary.h"
-#include "exec/bind/program_bind_safe.h"
 #include "exec/shell/expressions.h"
 #include "exec/where/arms.h"
-#include "index/index.h"
 
 /* ---- begin ---- */
 
@@ -39,19 +37,6 @@ require_rights(const GpbAggregatePlan *plan, const CustomScan *node)
 		foreach(lc, node->custom_scan_tlist)
 			gpb_require_functions(list_make1(lfirst_node(TargetEntry, lc)->expr));
 	}
-}
-
-Size
-gpb_aggregate_memory(const GpbAggregatePlan *plan)
-{
-	return get_hash_memory_limit() / (plan->sets.n > 1 ? 2 : 1);
-}
-
-/* The memory of each subprogram's groups: all share what one has. */
-static Size
-sub_memory(const GpbAggregateScan *scan)
-{
-	return gpb_aggregate_memory(&scan->plan) / scan->nsubs;
 }
 
 /*
@@ -73,9 +58,9 @@ begin_sub(GpbAggregateScan *scan, int i)
 	if (plan->has_program)
 	{
 		want.program = &sub->program;
-		want.memory = sub_memory(scan);
+		want.memory = scan->memory / scan->nsubs;
 	}
-	if (plan->has_program && plan->source == GPB_OF_INDEX)
+	if (plan->has_program && plan->source != GPB_OF_STATES)
 	{
 		want.plan = &plan->program;
 		want.constants_of = i > 0 ? scan->subs[0].ask : NULL;
@@ -102,6 +87,7 @@ begin_subs(GpbAggregateScan *scan, const EState *estate)
 	scan->subs_of_phase = Max(plan->nvalues, 1);
 	scan->nsubs = plan->sets.nphases * scan->subs_of_phase;
 	scan->subs = palloc(sizeof(GpbSubprogram) * scan->nsubs);
+	scan->memory = get_hash_memory_limit() / (plan->sets.n > 1 ? 2 : 1);
 	for (i = 0; i < scan->nsubs; i++)
 		begin_sub(scan, i);
 	scan->bound_early = gpb_ask_binds_early(scan->subs[0].ask, estate);
@@ -180,88 +166,6 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- the answer ---- */
 
-/* End what answers by the program, and had constants of another execution. */
-static void
-stop_asking(GpbAggregateScan *scan)
-{
-	int			i;
-
-	for (i = 0; i < scan->nsubs; i++)
-		gpb_ask_stop(scan->subs[i].ask);
-}
-
-/* Set the program's constants in all subprograms.  Returns NULL, or why it cannot be used. */
-static const char *
-bind_program(GpbAggregateScan *scan)
-{
-	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
-	const char *refusal = scan->unbound;
-	int			i;
-
-	for (i = scan->bound_early ? 1 : 0; i < scan->nsubs && refusal == NULL; i++)
-		refusal = gpb_ask_bind(scan->subs[i].ask, econtext);
-	return refusal;
-}
-
-/* Have a subprogram answer the ranges.  Returns NULL, or why there is no answer. */
-static const char *
-run_sub(GpbAggregateScan *scan, GpbSubprogram *sub, const GpbFoundRanges *found)
-{
-	gpb_group_init(sub->ask);
-	if (found->n == 0)
-		return NULL;
-	scan->last = sub->ask;
-	return gpb_ask_total(sub->ask, found->ranges, found->n);
-}
-
-/* The node's ranges, to be evaluated */
-typedef struct GpbRangesEvaluation
-{
-	GpbAggregateScan *scan;
-	GpbFoundRanges found;
-} GpbRangesEvaluation;
-
-/* Evaluate the ranges of a GpbRangesEvaluation. */
-static const char *
-evaluate_ranges(void *argument)
-{
-	GpbRangesEvaluation *evaluation = argument;
-	GpbNode    *node = &evaluation->scan->node;
-
-	gpb_conditions_evaluate(evaluation->scan->conditions, node->css.ss.ps.ps_ExprContext,
-							&evaluation->found);
-	if (evaluation->found.n == 0 || !evaluation->found.lossy)
-		return NULL;
-	return gpb_layout(node->index)->nkeys > 0 ? "arrays that make too many ranges" :
-		"a condition for which a change of the time zone's offset matters";
-}
-
-/* Have the subprograms answer the ranges of the index.  Returns NULL, or why there is no answer. */
-static const char *
-answer_ranges(GpbAggregateScan *scan)
-{
-	GpbRangesEvaluation evaluation = {scan};
-	const char *why;
-	int			i;
-
-	if (scan->plan.has_program)
-		stop_asking(scan);
-	why = scan->ranges_may_fail ?
-		gpb_evaluate_safely(evaluate_ranges, &evaluation, scan->range_params,
-							scan->node.css.ss.ps.ps_ExprContext) :
-		evaluate_ranges(&evaluation);
-	scan->no_ranges = evaluation.found.n == 0;
-	/* constants are not needed if there is nothing to be asked */
-	if (why == NULL && scan->plan.has_program && evaluation.found.n > 0)
-		why = bind_program(scan);
-	for (i = 0; i < scan->nsubs && why == NULL; i++)
-		why = run_sub(scan, &scan->subs[i], &evaluation.found);
-	/* The answer is kept, but not the keys of arrays, which may be millions. */
-	if (evaluation.found.form != GPB_RANGE_BOUNDS && evaluation.found.ranges != NULL)
-		pfree(evaluation.found.ranges);
-	return why;
-}
-
 /*
  * Leave the rows of this execution to the ordinary plan.  A node that returns states has none: the
  * node above, which has, drops all states then.
@@ -269,7 +173,7 @@ answer_ranges(GpbAggregateScan *scan)
 static void
 give_up(GpbAggregateScan *scan, const char *why)
 {
-	stop_asking(scan);
+	gpb_aggregate_stop(scan);
 	if (!scan->plan.returns_states)
 		gpb_node_give_up(&scan->node, why);
 	else
@@ -286,15 +190,19 @@ answer(GpbAggregateScan *scan)
 	const char *why;
 	MemoryContext caller;
 
-	MemoryContextReset(scan->node.work);
+	if (scan->ahead != NULL)
+		gpb_aggregate_go_ahead(scan);
+	if (!scan->prepared)
+		MemoryContextReset(scan->node.work);
 	caller = MemoryContextSwitchTo(scan->node.work);
 	scan->last = NULL;
-	scan->no_ranges = false;
 	scan->node.gave_up = NULL;
 	if (scan->plan.source == GPB_OF_STATES)
 		why = gpb_aggregate_merge_states(scan);
+	else if (scan->plan.source == GPB_OF_ROWS)
+		why = gpb_aggregate_answer_rows(scan);
 	else
-		why = answer_ranges(scan);
+		why = gpb_aggregate_answer_ranges(scan);
 	if (why != NULL)
 		give_up(scan, why);
 	MemoryContextSwitchTo(caller);
@@ -322,7 +230,7 @@ exec_state(GpbAggregateScan *scan)
 	MemoryContextSwitchTo(caller);
 	if (found)
 		return gpb_node_result(&scan->node, NULL);
-	stop_asking(scan);
+	gpb_aggregate_stop(scan);
 	scan->states_gone = true;
 	return NULL;
 }
@@ -399,5 +307,9 @@ const GpbNodeKind gpb_aggregate_node = {
 	.exec.ExecCustomScan = exec_aggregate,
 	.exec.EndCustomScan = end_aggregate,
 	.exec.ReScanCustomScan = rescan_aggregate,
+	.exec.EstimateDSMCustomScan = gpb_aggregate_estimate_shared,
+	.exec.InitializeDSMCustomScan = gpb_aggregate_make_shared,
+	.exec.ReInitializeDSMCustomScan = gpb_aggregate_make_shared,
+	.exec.InitializeWorkerCustomScan = gpb_aggregate_find_shared,
 	.exec.ExplainCustomScan = gpb_aggregate_explain
 };

@@ -35,7 +35,10 @@ typedef struct GpbAggregateQuery
 	List	   *value_aggrefs;	/* aggregate_values.h */
 	List	   *groupings;		/* calls of GROUPING(), each once */
 	GpbSetsPlan sets;			/* without phases, unless they are given */
-	Expr	   *state;			/* of a leaf: what its states are to say, in the place of values */
+	/* of a leaf, for a node that merges (aggregate_merge.c) */
+	Expr	   *state;			/* what its states are to say, in the place of values */
+	bool		portable;		/* its program is to be one whatever the index */
+	bool		of_rows;		/* the program is for rows that satisfy all restrictions */
 	List	   *having;
 	bool		has_arrays;		/* is a restriction on the elements of an array? */
 	bool		has_unknown_bounds; /* has one a parameter of the statement? */

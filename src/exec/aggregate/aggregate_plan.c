@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * aggregate_plan.c
- *	  Planning of aggregates over one table: the path and the plan node.
+ *	  Planning of aggregates over one table.
  *
  * An aggregate over one table becomes a CustomPath if one gpubtree index holds all columns of the
  * query (aggregate_match.c).  Whatever does not fit is left to the ordinary plans.
@@ -10,7 +10,6 @@
  */
 #include "compat.h"
 
-#include "lib/stringinfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
@@ -20,55 +19,14 @@
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary.h"
-#include "exec/price/core_paths.h"
 #include "exec/price/price.h"
 #include "exec/shell/expressions.h"
-#include "exec/shell/index_columns.h"
-#include "exec/shell/plan_check.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 #include "exec/where/arms.h"
 
-static Plan *plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
-							CustomPath *path, List *tlist, List *clauses,
-							List *custom_plans);
-
-static const CustomPathMethods aggregate_path_methods = {
-	.CustomName = "GpubtreeAggregate",
-	.PlanCustomPath = plan_aggregate
-};
-
-/* ---- why not? ---- */
-
-void
-gpb_explain_aggregate_refusal(const char *refusal)
-{
-	if (gpb_explain_decisions)
-		ereport(NOTICE,
-				(errmsg("GpubtreeAggregate does not answer this query: %s", refusal)));
-}
-
-/* Say what our path costs, and what the cheapest of the others does, if that is less. */
-static void
-explain_price(RelOptInfo *grouped_rel, const Path *path)
-{
-	const Path *other = gpb_explain_decisions ? gpb_cheapest_path(grouped_rel) : NULL;
-
-	if (other != NULL && gpb_is_cheaper(other, path))
-		ereport(NOTICE,
-				(errmsg("GpubtreeAggregate would cost %.2f, an ordinary plan %.2f",
-						path->total_cost, other->total_cost)));
-}
-
 /* ---- path ---- */
-
-GpbAggregatePath *
-gpb_make_aggregate_path(RelOptInfo *parent, PathTarget *target)
-{
-	return (GpbAggregatePath *) gpb_make_path(sizeof(GpbAggregatePath), &aggregate_path_methods,
-											  parent, target);
-}
 
 /*
  * Let the node have an ordinary plan of the query beside it.  With it the node projects nothing but
@@ -123,11 +81,33 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	if (*refusal != NULL)
 		return NULL;
 	own->index = index;
+	own->entries = match.entries;
 	own->may_give_up = match.needs_child;
 	own->values = row_values(query, &match);
 	own->columns = query->state == NULL ? own->values : list_make1(query->state);
 	own->plan = match.plan;
 	own->plan.returns_states = query->state != NULL;
+	return own;
+}
+
+GpbAggregatePath *
+gpb_rows_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const char **refusal)
+{
+	GpbAggregateMatch match;
+	GpbAggregatePath *own;
+
+	*refusal = gpb_aggregate_match_index(query, index, &match);
+	if (*refusal != NULL)
+		return NULL;
+	own = gpb_make_aggregate_path(query->rel, query->target);
+	own->index = index;
+	own->may_give_up = match.needs_child;
+	own->columns = list_make1(query->state);
+	own->row_cost = gpb_aggregate_row_cost(&match);
+	own->plan = match.plan;
+	own->plan.sets = query->sets;
+	own->plan.source = GPB_OF_ROWS;
+	own->plan.returns_states = true;
 	return own;
 }
 
@@ -260,13 +240,6 @@ gpb_cheapest_aggregate_path(const GpbAggregateQuery *query, StringInfo refusals)
 }
 
 void
-gpb_offer_aggregate_path(RelOptInfo *grouped_rel, GpbAggregatePath *own)
-{
-	explain_price(grouped_rel, &own->path.path);
-	add_path(grouped_rel, &own->path.path);
-}
-
-void
 gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal)
 {
 	GpbAggregateQuery query;
@@ -287,55 +260,9 @@ gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal)
 	if (best == NULL)
 		gpb_explain_aggregate_refusal(refusals.data);
 	else
+	{
+		/* before the path is offered: add_path() may free it */
+		gpb_aggregate_add_gather_path(&query, best);
 		gpb_offer_aggregate_path(query.grouped_rel, best);
-}
-
-/* ---- plan ---- */
-
-/*
- * The columns of the scan tuple: what the node computes, the key and, to show the filters and what
- * aggregates depend on, the other columns in them.  A node that merges states has no key.
- */
-static List *
-scan_columns(PlannerInfo *root, const GpbAggregatePath *own)
-{
-	List	   *columns = list_copy(own->columns);
-	int			i;
-
-	if (own->plan.source == GPB_OF_INDEX)
-		columns = list_concat_unique(columns, gpb_key_vars(root, own->index));
-	columns = list_concat_unique(columns,
-								 pull_var_clause((Node *) own->plan.filters,
-												 PVC_RECURSE_PLACEHOLDERS));
-	for (i = 0; i < own->plan.nvalues; i++)
-		columns = list_concat_unique(columns,
-									 pull_var_clause((Node *) own->plan.values[i].value, 0));
-	return columns;
-}
-
-/* PlanCustomPath */
-static Plan *
-plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
-			   List *tlist, List *clauses, List *custom_plans)
-{
-	GpbAggregatePath *own = (GpbAggregatePath *) path;
-	GpbAggregatePlan *plan = &own->plan;
-	int			computed = list_length(own->columns);
-	CustomScan *scan = gpb_make_node(&gpb_aggregate_node, path, rel->relid, tlist, NIL,
-									 custom_plans, scan_columns(root, own));
-	ListCell   *lc;
-	int			i;
-
-	gpb_aggregate_put(plan, scan);
-	gpb_check_conditions(path, scan, plan->conditions, 1, 0);
-	gpb_check_conditions(path, scan, plan->arrays, 1, 0);
-	foreach(lc, plan->arms)
-		gpb_check_conditions(path, scan, lfirst_node(List, lc), 1, 0);
-	gpb_check_conditions(path, scan, plan->skips, 1, 0);
-	gpb_check_expressions(path, scan, plan->program.constants, 1, 0);
-	for (i = 0; i < plan->nvalues; i++)
-		gpb_check_expressions(path, scan, plan->values[i].fractions, 1, 0);
-	gpb_check_expressions(path, scan, list_concat_copy(tlist, plan->having), 1, computed);
-	gpb_agree_with_columns(scan);
-	return &scan->scan.plan;
+	}
 }

@@ -85,7 +85,7 @@ is_full(const GpbAggregateScan *scan)
 
 	for (int i = 0; i < scan->nsubs; i++)
 		bytes += gpb_collected_bytes(gpb_ask_collected(scan->subs[i].ask));
-	return bytes > gpb_aggregate_memory(&scan->plan);
+	return bytes > scan->memory;
 }
 
 /* Merge a row of states.  Returns NULL, or why there is no answer. */
@@ -100,6 +100,7 @@ merge_row(GpbAggregateScan *scan, const struct varlena *bytes)
 		return gpb_states_reason(&row);
 	if (row.number >= scan->nsubs)
 		elog(ERROR, "a row of states is of program %d of %d", row.number, scan->nsubs);
+	scan->states += row.n;
 	form = states_form(&scan->plan, &scan->subs[row.number], row.number);
 	if (!gpb_states_merge(&form, &row, scan->texts, scan->subs[row.number].ask) || is_full(scan))
 		return "more groups than hash_mem holds";
@@ -115,6 +116,7 @@ gpb_aggregate_merge_states(GpbAggregateScan *scan)
 	gpb_texts_reset(scan->texts);
 	for (int i = 0; i < scan->nsubs; i++)
 		gpb_ask_stop(scan->subs[i].ask);
+	gpb_aggregate_begin_ahead(scan);
 	while (why == NULL)
 	{
 		TupleTableSlot *slot;
@@ -132,6 +134,10 @@ gpb_aggregate_merge_states(GpbAggregateScan *scan)
 			elog(ERROR, "a row of states is NULL");
 		why = merge_row(scan, DatumGetByteaPP(row));
 	}
+	gpb_aggregate_end_ahead(scan);
+	/* no more is wanted of workers either */
+	if (why != NULL)
+		ExecShutdownNode(scan->node.child);
 	for (int i = 0; i < scan->nsubs && why == NULL; i++)
 	{
 		if (scan->subs[i].program.ngroups == 0)

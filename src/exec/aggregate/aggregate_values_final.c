@@ -95,7 +95,8 @@ distinct_value(const GpbValuesFinal *final, const GpbValuesGroup *of_group, bool
 			gpb_answer_add_value(&each->column[c], answer, record_value(of_group, i)[c]);
 	}
 	gpb_answer_normalize(each, answer);
-	return gpb_aggregate_final(final->codes.index, &final->item.each, &each->column[0], answer, isnull);
+	return gpb_aggregate_final(final->codes.index, &final->item.each, &each->column[0], answer,
+							   isnull);
 }
 
 /* mode(): of the values that most entries have, the first in its order */

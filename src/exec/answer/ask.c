@@ -27,6 +27,7 @@ typedef struct GpbAsked
 	GpbProgramConstants *constants; /* NULL: there are none, or they are another ask's */
 	GpbBatch   *batch;			/* NULL before the first question */
 	bool		replaced;		/* the program is none of the plan */
+	bool		submitted;		/* a run of the batch has begun, and is to be completed */
 	GpbBatchWant want;			/* of the batch: the program, of several kilobytes, is kept once */
 } GpbAsked;
 
@@ -163,7 +164,10 @@ gpb_ask_begin(PlanState *ps, const GpbAskWant *want)
 		if (want->plan == NULL)
 			continue;
 		if (owner == ask)
+		{
 			target->constants = gpb_program_constants_init(want->plan, target->index, ps);
+			target->constants->of_rows = want->collects;
+		}
 		owner->target[i].constants->columns |= gpb_program_columns(&target->want.program);
 	}
 	begin_answers(ask);
@@ -219,6 +223,7 @@ gpb_ask_stop(GpbAsk *ask)
 		ask->past.engine = ask->past_engine;
 		gpb_batch_end(target->batch);
 		target->batch = NULL;
+		target->submitted = false;
 	}
 	if (ask->collected != NULL)
 		gpb_collected_reset(ask->collected);
@@ -267,6 +272,13 @@ gpb_ask_bind(GpbAsk *ask, ExprContext *econtext)
 			return refusal;
 	}
 	return NULL;
+}
+
+const GpbProgramConstants *
+gpb_ask_constants(const GpbAsk *ask)
+{
+	Assert(ask->ntargets == 1);
+	return ask->target[0].constants;
 }
 
 bool
@@ -336,17 +348,25 @@ require_batch(GpbAsk *ask, GpbAsked *target)
 }
 
 /*
- * Have a target answer.  If its sums become wide by that, so do those of the group that is added
- * up.  Returns NULL, or why there is no answer.
+ * Have a target answer ranges, which may have been submitted, or those of a source, if there is one.
+ * If its sums become wide by that, so do those of the group that is added up.  Returns NULL, or why
+ * there is no answer.
  */
 static const char *
-run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, int64 *answers)
+run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, GpbRangeSource *source,
+		   int64 *answers)
 {
 	GpbBatch   *batch = require_batch(ask, target);
 	GpbAnswerFormat before = *ask->format;
 	const char *why;
 
-	gpb_batch_run(batch, ranges, n, answers);
+	if (target->submitted)
+		gpb_batch_finish(batch);
+	else if (source != NULL)
+		gpb_batch_run_source(batch, source);
+	else
+		gpb_batch_run(batch, ranges, n, answers);
+	target->submitted = false;
 	if (before.words != ask->format->words && ask->group == ask->sum)
 		gpb_answer_widen(&before, ask->format, ask->sum);
 	return gpb_batch_gave_up(batch, &why) ? why : NULL;
@@ -357,7 +377,7 @@ static const char *
 merge_share(GpbAsk *ask, GpbAsked *target, const GpbAskShare *share)
 {
 	int64	   *more = gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * share->n);
-	const char *why = run_target(ask, target, share->ranges, share->n, more);
+	const char *why = run_target(ask, target, share->ranges, share->n, NULL, more);
 	int			words = ask->format->words;
 	uint32		i;
 
@@ -400,7 +420,7 @@ gpb_ask_each(GpbAsk *ask, const void *ranges, uint32 n)
 	reserve_answers(ask, n);
 	if (n == 0)
 		return NULL;
-	why = run_target(ask, &ask->target[0], ranges, n, ask->answers);
+	why = run_target(ask, &ask->target[0], ranges, n, NULL, ask->answers);
 	for (i = 1; i < ask->ntargets && why == NULL; i++)
 		why = merge_share(ask, &ask->target[i], &(GpbAskShare) {ranges, n, NULL});
 	return why;
@@ -429,11 +449,15 @@ gpb_ask_each_share(GpbAsk *ask, const GpbAskShare *shares, uint32 n)
 	return why;
 }
 
-/* Add a target's answer over all of n ranges to the group, unless its groups are wanted. */
+/*
+ * Add a target's answer over all ranges, given as for run_target(), to the group, unless its groups
+ * are wanted.
+ */
 static const char *
-total_of_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n)
+total_of_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n,
+				GpbRangeSource *source)
 {
-	const char *why = run_target(ask, target, ranges, n, NULL);
+	const char *why = run_target(ask, target, ranges, n, source, NULL);
 
 	if (why == NULL && target->want.program.ngroups == 0)
 		gpb_answer_merge(ask->format, group_sum(ask), gpb_batch_total(target->batch));
@@ -447,8 +471,18 @@ gpb_ask_total(GpbAsk *ask, const void *ranges, uint32 n)
 	int			i;
 
 	for (i = 0; i < ask->ntargets && why == NULL; i++)
-		why = total_of_target(ask, &ask->target[i], ranges, n);
+		why = total_of_target(ask, &ask->target[i], ranges, n, NULL);
 	return why;
+}
+
+bool
+gpb_ask_submit_total(GpbAsk *ask, const void *ranges, uint32 n, TimestampTz keep_since)
+{
+	GpbAsked   *target = &ask->target[0];
+
+	Assert(ask->ntargets == 1 && !target->submitted);
+	target->submitted = true;
+	return gpb_batch_submit(require_batch(ask, target), ranges, n, keep_since);
 }
 
 const char *
@@ -460,9 +494,16 @@ gpb_ask_total_shares(GpbAsk *ask, const GpbAskShare *shares)
 	for (i = 0; i < ask->ntargets && why == NULL; i++)
 	{
 		if (shares[i].n > 0)
-			why = total_of_target(ask, &ask->target[i], shares[i].ranges, shares[i].n);
+			why = total_of_target(ask, &ask->target[i], shares[i].ranges, shares[i].n, NULL);
 	}
 	return why;
+}
+
+const char *
+gpb_ask_total_source(GpbAsk *ask, GpbRangeSource *source)
+{
+	Assert(ask->ntargets == 1);
+	return total_of_target(ask, &ask->target[0], NULL, 0, source);
 }
 
 /* A list is of one target, since who reads it goes to that one's table. */

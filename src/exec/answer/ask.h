@@ -136,6 +136,19 @@ typedef struct GpbAskShare
 extern const char *gpb_ask_each_share(GpbAsk *ask, const GpbAskShare *shares, uint32 n);
 extern const char *gpb_ask_total_shares(GpbAsk *ask, const GpbAskShare *shares);
 
+/*
+ * gpb_ask_total() over ranges that come while they are answered; the form of ranges is
+ * GPB_RANGE_BOUNDS, and the target is one.
+ */
+extern const char *gpb_ask_total_source(GpbAsk *ask, GpbRangeSource *source);
+
+/*
+ * Ask for what gpb_ask_total() will be called for next, with the same ranges, so that a device
+ * answers meanwhile: gpb_batch_submit() says what that takes, and returns.  There is one target.
+ */
+extern bool gpb_ask_submit_total(GpbAsk *ask, const void *ranges, uint32 n,
+								 TimestampTz keep_since);
+
 /* Ask for a list of entries, and get its parts, as gpb_batch_run() and gpb_batch_matches() do. */
 extern void gpb_ask_list(GpbAsk *ask, const void *ranges, uint32 n);
 extern GpbRangeEntry *gpb_ask_matches(GpbAsk *ask, uint64 *n);
@@ -158,6 +171,9 @@ extern void gpb_ask_stop(GpbAsk *ask);
  */
 extern GpbCollected *gpb_ask_collected(const GpbAsk *ask);
 extern void gpb_ask_use_collected(GpbAsk *ask);
+
+/* The constants of an ask of one target that has them, and of those that take them over */
+extern const GpbProgramConstants *gpb_ask_constants(const GpbAsk *ask);
 
 /* The program that is done, with the constants that were bound last */
 extern const GpbProgram *gpb_ask_program(const GpbAsk *ask);

@@ -11,9 +11,9 @@
  *   1 if exact sums are narrow, else 0;
  * * four bytes: the number n of groups, or of the bytes of a reason;
  * * of GPB_STATES_GROUPS: n records as GpbGroup has them, one after the other; and then, record by
- *   record, for each group slot that is a code and not NULL the length, of four bytes, and the bytes
- *   of its value.  The slot's own word is 0.  A program without group slots has one record, with the
- *   answer over all its entries;
+ *   record, for each group slot that is a code and not NULL the length, of four bytes, and the
+ *   bytes of its value.  The slot's own word is 0.  A program without group slots has one record,
+ *   with the answer over all its entries;
  * * of GPB_STATES_REFUSAL: why there is no answer.
  *
  * Numbers have the byte order of the machine.

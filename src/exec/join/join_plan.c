@@ -204,8 +204,19 @@ kept_candidate(GpbJoinCandidate *candidate)
 }
 
 /*
+ * The share of the outer relation's rows that a path has: a partial one those of one process, by
+ * core's estimate
+ */
+static double
+outer_share(const GpbJoinCandidate *candidate, const Path *outer)
+{
+	return Min(outer->rows / Max(candidate->outerrel->rows, 1.0), 1.0);
+}
+
+/*
  * Make the path with one outer path that fits; NULL if the join has a better path already.  Partial
- * paths are compared with each other alone, so for one "partial" is set.
+ * paths are compared with each other alone, so for one "partial" is set; it has the rows of one
+ * process, and their price.
  */
 static CustomPath *
 make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, bool partial)
@@ -231,6 +242,8 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, bool
 		part_clauses(candidate, restrictlist, &match, &result);
 	}
 	sketch.rows = sketch.param_info ? sketch.param_info->ppi_rows : joinrel->rows;
+	if (partial)
+		sketch.rows = clamp_row_est(joinrel->rows * outer_share(candidate, outer));
 	sketch.pathkeys = joined_order(root, candidate, outer);
 	input = begin_path_price(root, candidate, outer, match, &sketch);
 	price = gpb_outer_total_price(input);
@@ -262,12 +275,11 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, bool
 static void
 add_partial_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 {
-	CustomPath *path = make_join_path(root, candidate, outer, true);
-	double		share = outer->rows / Max(candidate->outerrel->rows, 1.0);
+	CustomPath *path;
 
-	if (path == NULL || !path->path.parallel_safe || path->path.param_info != NULL)
+	if (!outer->parallel_safe || !bms_is_empty(PATH_REQ_OUTER(outer)))
 		return;
-	path->path.rows = clamp_row_est(path->path.rows * Min(share, 1.0));
+	path = make_join_path(root, candidate, outer, true);
 	path->path.parallel_workers = outer->parallel_workers;
 	add_partial_path(candidate->joinrel, (Path *) path);
 }

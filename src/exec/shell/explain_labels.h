@@ -75,6 +75,8 @@
 #define GPB_LABEL_REFRESHED			"Blocks Refreshed"
 #define GPB_LABEL_FALLBACKS			"Fallbacks"
 #define GPB_LABEL_WIDENED			"Wide Sums"
+#define GPB_LABEL_STATES			"States Merged"
+#define GPB_LABEL_STATES_SORTED		"States Sorted"
 #define GPB_LABEL_GAVE_UP			"Gave Up"
 #define GPB_LABEL_GROUPS_FOUND		"Groups Found"
 #define GPB_LABEL_RECHECKED			"Entries Rechecked"

@@ -147,6 +147,16 @@ gpb_only_table(PlannerInfo *root, RelOptInfo *rel)
 	return gpb_rel_is_table(root, rel) ? rel : NULL;
 }
 
+bool
+gpb_rel_has_the_columns(PlannerInfo *root, RelOptInfo *rel)
+{
+	Index		relid = rel->relid;
+
+	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
+		relid = bms_singleton_member(rel->top_parent_relids);
+	return planner_rt_fetch(relid, root)->rtekind == RTE_RELATION;
+}
+
 Node *
 gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression)
 {

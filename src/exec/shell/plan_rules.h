@@ -42,6 +42,12 @@ extern bool gpb_rel_may_be_table(PlannerInfo *root, RelOptInfo *rel);
 extern bool gpb_rel_is_heap(PlannerInfo *root, RelOptInfo *rel);
 
 /*
+ * Are the table's columns the query's own?  So they are if it has no parent, or one that is a
+ * table.  A member of UNION ALL may have expressions in their place, of other collations.
+ */
+extern bool gpb_rel_has_the_columns(PlannerInfo *root, RelOptInfo *rel);
+
+/*
  * The leaves that planning has left of a partitioned table, or of an inheritance parent, which is a
  * child of itself: RelOptInfos, in core's order.
  */

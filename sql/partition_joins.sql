@@ -120,6 +120,14 @@ SELECT pj_compare('SELECT o.id, count(t.v) FROM pj_o o LEFT JOIN %s t ON t.tenan
 SELECT pj_compare('SELECT o.id, t.x FROM pj_o o LEFT JOIN %s t ON t.tenant = o.id %% 9 AND t.ts = o.k ORDER BY 1, 2', 'pj_l');
 SELECT pj_compare('SELECT o.g, count(*), sum(t.v) FROM pj_o o JOIN %s t ON t.ts >= o.k AND t.ts < o.hi AND t.tenant < 5 GROUP BY o.g ORDER BY 1', 'pj_b');
 SELECT pj_compare('SELECT o.id, t.tenant, t.x FROM pj_o o JOIN %s t ON t.ts = o.k ORDER BY 1, 2, 3', 'pj_b');
+-- bounds that fail are not evaluated where no partition is left
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
+SELECT pj_compare('SELECT o.id, (SELECT sum(v) FROM %s t WHERE t.ts BETWEEN o.k AND o.k + 2147480000 AND t.tenant = o.id) FROM pj_o o', 'pj_l');
+RESET enable_indexscan;
+RESET enable_indexonlyscan;
+RESET enable_bitmapscan;
 -- pruned when the statement begins, and in each execution by parameters; a partition that was asked nothing was never executed
 SET plan_cache_mode = force_generic_plan;
 PREPARE pj_start(int, int) AS SELECT o.g, count(*), sum(t.v) FROM pj_o o JOIN pj t ON t.ts >= o.k AND t.ts < o.hi WHERE t.ts BETWEEN $1 AND $2 GROUP BY o.g ORDER BY 1;

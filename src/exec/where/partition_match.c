@@ -63,25 +63,27 @@ columns_are_alike(PlannerInfo *root, Index parent, const IndexOptInfo *a, const 
 		 a->reverse_sort[c] == b->reverse_sort[c] && a->nulls_first[c] == b->nulls_first[c]);
 }
 
-/* Have both indexes the same form on disk? */
-static bool
-layouts_are_alike(const IndexOptInfo *a, const IndexOptInfo *b)
+/* The form of an index on disk */
+static GpbLayout
+layout_of(const IndexOptInfo *index)
 {
-	/* the planner holds locks already */
-	Relation	one = index_open(a->indexoid, NoLock);
-	Relation	other = index_open(b->indexoid, NoLock);
-	bool		alike = memcmp(gpb_layout(one), gpb_layout(other), sizeof(GpbLayout)) == 0;
+	/* the planner holds a lock already */
+	Relation	relation = index_open(index->indexoid, NoLock);
+	GpbLayout	layout = *gpb_layout(relation);
 
-	index_close(other, NoLock);
-	index_close(one, NoLock);
-	return alike;
+	index_close(relation, NoLock);
+	return layout;
 }
 
-/* Is the index, of a leaf of the parent, like the model in all that a plan is made by? */
+/*
+ * Is the index, of a leaf of the parent, like the model, which has this layout, in all that a plan
+ * is made by?
+ */
 static bool
 indexes_are_alike(PlannerInfo *root, RelOptInfo *parent, IndexOptInfo *model,
-				  IndexOptInfo *index)
+				  const GpbLayout *layout, IndexOptInfo *index)
 {
+	GpbLayout	other;
 	int			c;
 
 	if (!gpb_index_is_usable(index) || index->nkeycolumns != model->nkeycolumns ||
@@ -93,7 +95,8 @@ indexes_are_alike(PlannerInfo *root, RelOptInfo *parent, IndexOptInfo *model,
 		if (!columns_are_alike(root, parent->relid, model, index, c))
 			return false;
 	}
-	return layouts_are_alike(model, index) &&
+	other = layout_of(index);
+	return memcmp(layout, &other, sizeof(GpbLayout)) == 0 &&
 		(index->indpred == NIL ||
 		 equal(gpb_of_parent(root, model->rel, (Node *) model->indpred),
 			   gpb_of_parent(root, index->rel, (Node *) index->indpred)));
@@ -136,13 +139,14 @@ restrictions_as_said(PlannerInfo *root, RelOptInfo *rel)
 
 /* The leaf's index that is like the model, or NULL */
 static IndexOptInfo *
-find_alike(PlannerInfo *root, RelOptInfo *parent, IndexOptInfo *model, RelOptInfo *leaf)
+find_alike(PlannerInfo *root, RelOptInfo *parent, IndexOptInfo *model, const GpbLayout *layout,
+		   RelOptInfo *leaf)
 {
 	ListCell   *lc;
 
 	foreach(lc, leaf->indexlist)
 	{
-		if (indexes_are_alike(root, parent, model, lfirst_node(IndexOptInfo, lc)))
+		if (indexes_are_alike(root, parent, model, layout, lfirst_node(IndexOptInfo, lc)))
 			return lfirst(lc);
 	}
 	return NULL;
@@ -344,6 +348,7 @@ gpb_match_partitions(PlannerInfo *root, RelOptInfo *parent, List *leaves, IndexO
 {
 	List	   *restrictions = restrictions_as_said(root, model->rel);
 	Bitmapset  *never_null = never_null_columns(root, parent, model->rel);
+	GpbLayout	layout = layout_of(model);
 	int			at = 0;
 	ListCell   *lc;
 
@@ -360,11 +365,13 @@ gpb_match_partitions(PlannerInfo *root, RelOptInfo *parent, List *leaves, IndexO
 
 		if (leaf != model->rel)
 		{
-			index = gpb_rel_is_table(root, leaf) ? find_alike(root, parent, model, leaf) : NULL;
+			index = gpb_rel_is_table(root, leaf) ?
+				find_alike(root, parent, model, &layout, leaf) : NULL;
 			if (index == NULL)
 				return psprintf("partition \"%s\" has no index like it",
 								get_rel_name(table_of(root, leaf)));
-			if (!bms_is_subset(never_null, never_null_columns(root, parent, leaf)))
+			if (never_null != NULL &&
+				!bms_is_subset(never_null, never_null_columns(root, parent, leaf)))
 				return psprintf("partition \"%s\" may have NULLs where another has none",
 								get_rel_name(table_of(root, leaf)));
 			if (!equal(restrictions, restrictions_as_said(root, leaf)))

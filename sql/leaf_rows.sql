@@ -163,5 +163,9 @@ EXECUTE again(30, '%3');
 SET gpubtree.enabled = on;
 DEALLOCATE again;
 RESET plan_cache_mode;
+\set ECHO none
+SELECT format('DROP TABLE parts_%1$s, whole_%1$s', name) FROM types \gexec
+\set ECHO all
 DROP TABLE types, whole_odd, parts_odd;
+DROP TYPE colour;
 DROP FUNCTION rows_of, asked, count_asked, make_tables;

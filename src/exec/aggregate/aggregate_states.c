@@ -127,8 +127,8 @@ merge_row(GpbAggregateScan *scan, const struct varlena *bytes)
 	if (row.number >= scan->nsubs)
 		elog(ERROR, "a row of states is of program %d of %d", row.number, scan->nsubs);
 	form = states_form(&scan->plan, &scan->subs[row.number], row.number);
-	if (!gpb_states_merge(&form, &row, scan->texts, scan->subs[row.number].ask, &scan->states) ||
-		is_full(scan))
+	scan->states += gpb_states_count(&row);
+	if (!gpb_states_merge(&form, &row, scan->texts, scan->subs[row.number].ask) || is_full(scan))
 		return "more groups than hash_mem holds";
 	return NULL;
 }

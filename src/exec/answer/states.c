@@ -234,7 +234,7 @@ gpb_states_groups(const GpbStatesForm *form, const GpbStatesRow *row, Size width
 
 /* Merge the groups of an ask, where they are. */
 static bool
-merge_here(const GpbStatesRow *row, GpbCollected *collected, uint64 *n)
+merge_here(const GpbStatesRow *row, GpbCollected *collected)
 {
 	const char *first;
 	uint64		at = 0;
@@ -247,23 +247,26 @@ merge_here(const GpbStatesRow *row, GpbCollected *collected, uint64 *n)
 			return false;
 		at += some;
 	}
-	*n += gpb_ask_group_count(row->here);
 	return true;
 }
 
 bool
-gpb_states_merge(const GpbStatesForm *form, const GpbStatesRow *row, GpbTexts *texts, GpbAsk *ask,
-				 uint64 *n)
+gpb_states_merge(const GpbStatesForm *form, const GpbStatesRow *row, GpbTexts *texts, GpbAsk *ask)
 {
 	GpbCollected *collected = gpb_ask_collected(ask);
 	char	   *groups;
 	bool		merged;
 
 	if (row->here != NULL)
-		return merge_here(row, collected, n);
+		return merge_here(row, collected);
 	groups = gpb_states_groups(form, row, gpb_collected_width(collected, row->narrow), texts);
 	merged = gpb_collected_merge(collected, groups, row->n, row->narrow);
-	*n += row->n;
 	pfree(groups);
 	return merged;
+}
+
+uint64
+gpb_states_count(const GpbStatesRow *row)
+{
+	return row->here != NULL ? gpb_ask_group_count(row->here) : row->n;
 }

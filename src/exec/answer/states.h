@@ -110,10 +110,12 @@ extern char *gpb_states_groups(const GpbStatesForm *form, const GpbStatesRow *ro
 
 /*
  * Merge the groups of a row into the answer of an ask that collects, whose program is that of the
- * row; the number of groups is added to *n.  Returns false if there is no memory for more groups.
- * The rest is as above.
+ * row.  Returns false if there is no memory for more groups.  The rest is as above.
  */
 extern bool gpb_states_merge(const GpbStatesForm *form, const GpbStatesRow *row, GpbTexts *texts,
-							 GpbAsk *ask, uint64 *n);
+							 GpbAsk *ask);
+
+/* The number of groups in a row */
+extern uint64 gpb_states_count(const GpbStatesRow *row);
 
 #endif							/* GPB_STATES_H */

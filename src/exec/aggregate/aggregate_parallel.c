@@ -22,7 +22,8 @@
 typedef struct GpbAggregateShared
 {
 	slock_t		lock;			/* of the counters */
-	GpbBatchCounters counters;	/* of workers that have ended, in all executions; without pointers */
+	GpbBatchCounters counters;	/* of workers that have ended, in all executions; without
+								 * pointers */
 	char		engine[32];		/* of one of them */
 } GpbAggregateShared;
 

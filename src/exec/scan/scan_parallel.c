@@ -3,8 +3,8 @@
  * scan_parallel.c
  *	  A node below Gather whose index several processes read together, each some parts of it.
  *
- * Parts are made in the leader, whenever Gather begins, by the ranges that it finds then.  A process
- * lists one part after the other, each as if it were all.
+ * Parts are made in the leader, whenever Gather begins, by the ranges that it finds then.  A
+ * process lists one part after the other, each as if it were all.
  *
  *-------------------------------------------------------------------------
  */

@@ -351,8 +351,8 @@ require_batch(GpbAsk *ask, GpbAsked *target)
 }
 
 /*
- * Have a target answer ranges, which may have been submitted, or those of a source, if there is one.
- * If its sums become wide by that, so do those of the group that is added up.  Returns NULL, or why
+ * Have a target answer ranges, which may have been submitted, or those of a source, if there is
+ * one.  If its sums become wide by that, so do those of the group that is added up.  Returns NULL, or why
  * there is no answer.
  */
 static const char *
@@ -452,8 +452,8 @@ total_of_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n,
 }
 
 /*
- * The most targets that have begun and not answered: enough to keep a device at work, and few enough
- * to leave request slots to others
+ * The most targets that have begun and not answered: enough to keep a device at work, and few
+ * enough to leave request slots to others
  */
 #define GPB_TARGETS_AHEAD	16
 

@@ -56,7 +56,7 @@ struct GpbPartitions
 	int			n;
 	GpbOpenPartition *open;		/* sorted by where their keys begin */
 	GpbKey	   *begin;			/* for each, its first key */
-	uint16	   *by_place;		/* how many begin at the first key of each place or before; or NULL */
+	uint16	   *by_place;		/* how many begin at each place's first key, or before; or NULL */
 	uint64		first;			/* the first key of the first place, where the first begins that is
 								 * not as low as can be */
 	int			before_first;	/* those that are */

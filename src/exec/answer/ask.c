@@ -352,8 +352,8 @@ require_batch(GpbAsk *ask, GpbAsked *target)
 
 /*
  * Have a target answer ranges, which may have been submitted, or those of a source, if there is
- * one.  If its sums become wide by that, so do those of the group that is added up.  Returns NULL, or why
- * there is no answer.
+ * one.  If its sums become wide by that, so do those of the group that is added up.  Returns NULL,
+ * or why there is no answer.
  */
 static const char *
 run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, GpbRangeSource *source,

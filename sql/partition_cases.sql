@@ -72,6 +72,18 @@ EXECUTE total('2026-03-19', '2026-04-11');
 EXECUTE total('2026-04-12', '2026-04-11');
 EXECUTE groups('2030-01-01', '2031-01-01');
 EXECUTE groups('2026-03-19', '2026-03-21');
+-- the plan that takes over reads no partition that has been pruned, also where core would rather append groups of partitions
+SET enable_partitionwise_aggregate = on;
+PREPARE squares(timestamptz) AS SELECT count(*), sum(n * n) FROM cases WHERE at > $1;
+EXPLAIN (COSTS OFF) EXECUTE squares('2026-04-11');
+EXECUTE squares('2026-04-11');
+SET gpubtree.enabled = off;
+EXPLAIN (COSTS OFF) EXECUTE squares('2026-04-11');
+RESET gpubtree.enabled;
+PREPARE square_groups(timestamptz) AS SELECT sensor, count(*), sum(n * n) FROM cases WHERE at > $1 GROUP BY sensor ORDER BY sensor;
+EXPLAIN (COSTS OFF) EXECUTE square_groups('2026-04-11');
+EXECUTE square_groups('2026-04-11');
+RESET enable_partitionwise_aggregate;
 DEALLOCATE ALL;
 RESET plan_cache_mode;
 SELECT compare('SELECT o, (SELECT count(*) FROM cases WHERE at > timestamptz ''2026-03-15'' + o * interval ''20 days'' AND sensor <> o) FROM generate_series(-1, 3) o');

@@ -60,6 +60,9 @@
 /* Does an Append know which of its plans it executes? */
 #define GPB_APPEND_KNOWS(append) ((append)->as_valid_subplans_identified)
 
+/* What is to be grouped by, without what the rest determines */
+#define GPB_GROUP_CLAUSE(root) ((root)->processed_groupClause)
+
 /* A placeholder's description is made when it is first met, and never later. */
 #define find_placeholder_info(root, phv, create) find_placeholder_info(root, phv)
 
@@ -97,6 +100,7 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #include "storage/relfilenode.h"
 
 #define GPB_APPEND_KNOWS(append) ((append)->as_valid_subplans != NULL)
+#define GPB_GROUP_CLAUSE(root) ((root)->parse->groupClause)
 
 #define GPB_BACKEND_FILE(file) ((file).node)
 #define GPB_TABLES(root, relids) (relids)

@@ -86,8 +86,8 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 }
 
 /*
- * Offer a path for the aggregates, groups or DISTINCT of one table, or of a parent of several.  Buckets come in the order of
- * the key, and ranks by counting: no table of groups.
+ * Offer a path for the aggregates, groups or DISTINCT of one table, or of a parent of several.
+ * Buckets come in the order of the key, and ranks by counting: no table of groups.
  */
 static void
 add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
@@ -98,7 +98,8 @@ add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 
 	if (refusal == NULL && grouping.leaves != NIL)
 	{
-		if (stage == UPPERREL_DISTINCT || !gpb_bucket_add_merge_path(&grouping))
+		if (stage == UPPERREL_DISTINCT ||
+			(!gpb_bucket_add_merge_path(&grouping) && !gpb_percentile_add_path(&grouping)))
 			gpb_aggregate_add_merge_path(&grouping);
 	}
 	else if (refusal != NULL || stage == UPPERREL_DISTINCT ||

@@ -247,7 +247,7 @@ sub create_tables
 	my $rows = pick(300, 2500, 2500, 4000);
 	my $k = $value{$keytype}->("floor(random() * $domain)");
 	my $maybe = sub { return "CASE WHEN random() > 0.08 THEN $_[0] END" };
-	my $far = chance(0.4) ? "CASE WHEN random() < 0.01 THEN 9223372036854775807 WHEN random() < 0.3 THEN -9223372036854775807 ELSE 7 END" : 'floor(random() * 1000)::int8 - 300';
+	my $far = chance(0.4) ? "CASE WHEN random() < 0.01 THEN 9223372036854770000 WHEN random() < 0.3 THEN -9223372036854770000 ELSE 7 END" : 'floor(random() * 1000)::int8 - 300';
 	my $strange = pick('', "WHEN random() < 0.02 THEN 'NaN' WHEN random() < 0.02 THEN -'NaN'::float8 WHEN random() < 0.1 THEN '-0' WHEN random() < 0.1 THEN 0",
 		"WHEN random() < 0.01 THEN 'infinity' WHEN random() < 0.01 THEN '-infinity'");
 	my $numeric = pick('', "WHEN random() < 0.02 THEN 'NaN'");
@@ -398,6 +398,18 @@ sub grouped_query
 	return ($select, 0);
 }
 
+# Groups that follow one another in the order of the key
+sub bucket_query
+{
+	my $bucket = $keytype =~ /^int/ ? 'k / ' . pick(3, 10, 50, 500) : $keytype =~ /time|date/ ? "date_trunc('" . pick(qw(hour day week month year)) . "', k)" : 'k';
+	my @aggregates = map { chance(0.1) ? value_aggregate() : aggregate() } 1 .. between(1, 3);
+	my $having = chance(0.15) ? 'HAVING count(*) > ' . between(0, 9) : '';
+	my $select = "SELECT $bucket, " . join(', ', @aggregates) . ' FROM %s t ' . where() . " GROUP BY 1 $having";
+
+	return ($select, 0) if chance(0.4);
+	return ("$select ORDER BY 1" . pick('', ' DESC') . pick('', ' LIMIT ' . between(1, 20) . pick('', ' OFFSET 3')), 1);
+}
+
 sub distinct_query
 {
 	return ('SELECT DISTINCT ' . join(', ', map { group() } 1 .. pick(1, 1, 2)) . ' FROM %s t ' . where(), 0);
@@ -470,7 +482,7 @@ sub random_query
 	@parameters = ();
 	$inexact = 0;
 	$hostile = chance(0.1);
-	return pick((\&grouped_query) x 9, \&distinct_query, (\&rows_query) x 2, \&rank_query, (\&join_query) x 2, (\&rescan_query) x 3, (\&nested_query) x 2)->();
+	return pick((\&grouped_query) x 8, (\&bucket_query) x 2, \&distinct_query, (\&rows_query) x 2, (\&rank_query) x 2, (\&join_query) x 2, (\&rescan_query) x 3, (\&nested_query) x 2)->();
 }
 
 # ---- running a query ----
@@ -481,7 +493,8 @@ sub settings_sql
 
 	my $take = chance(0.6);
 
-	return join('', map { "SET $_ = " . ($take ? 'off' : pick('off', 'on')) . ";\n" } qw(enable_seqscan enable_indexscan enable_indexonlyscan enable_bitmapscan))
+	# Where rows are dear, so is passing them by.
+	return 'SET cpu_tuple_cost = ' . ($take ? pick(0.01, 1) : 0.01) . ";\n" . join('', map { "SET $_ = " . ($take ? 'off' : pick('off', 'on')) . ";\n" } qw(enable_seqscan enable_indexscan enable_indexonlyscan enable_bitmapscan))
 	  . join('', map { "SET $_ = " . pick('on', 'off') . ";\n" } qw(enable_partitionwise_join enable_partitionwise_aggregate enable_hashagg))
 	  . join('', map { "SET $_ = " . pick('on', 'on', 'on', 'off') . ";\n" } qw(enable_partition_pruning gpubtree.enable_device gpubtree.enable_scan gpubtree.enable_aggregate))
 	  . (chance(0.5) ? join('', map { "SET $_ = off;\n" } qw(enable_nestloop enable_hashjoin enable_mergejoin)) : join('', map { "SET $_ = on;\n" } qw(enable_nestloop enable_hashjoin enable_mergejoin)))
@@ -545,6 +558,7 @@ sub note_plan
 	my ($query, $plan) = @_;
 
 	$random->saw($1) while $plan =~ /Custom Scan \((Gpubtree\w+)\) on parts_/g;
+	$random->saw("all, $1") while $plan =~ /Custom Scan \((Gpubtree\w+)\) on parts\b/g;
 	if ($plan =~ /^( *)(->  )?Custom Scan \((GpubtreeAggregate)\) on parts(?: t)?(?: \(actual.*)?\n(?:\1 .*\n)*?\1 .*->  (Append|Gather|Custom Scan)/m)
 	{
 		$random->saw('merged');

@@ -23,6 +23,7 @@
 
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/answer/states.h"
+#include "exec/compile/state_column.h"
 #include "exec/price/price_constants.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/settings.h"
@@ -159,13 +160,15 @@ void
 gpb_aggregate_add_gather_path(const GpbAggregateQuery *query, const GpbAggregatePath *serial)
 {
 	GpbAggregateQuery states = *query;
+	Expr	   *state;
 	GpbAggregatePath *leaf;
 	Path	   *path;
 	int			workers = 0;
 
 	if (!workers_may_pay(query, serial->path.path.total_cost) || !leaf_is_safe(&serial->path))
 		return;
-	gpb_want_states(&states);
+	state = gpb_state_expression(query->groups, query->grouping->aggrefs);
+	gpb_want_states(&states, state, gpb_state_target(state));
 	leaf = gpb_cheapest_aggregate_path(&states, makeStringInfo());
 	if (leaf != NULL && leaf_is_safe(&leaf->path))
 		workers = count_workers(&leaf->path);

@@ -184,6 +184,7 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 		return false;
 	path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, rel, rel->reltarget);
 	path->path.pathkeys = model->path.path.pathkeys;
+	path->path.parallel_safe = model->path.path.parallel_safe && rel->consider_parallel;
 	path->path.rows = rel->rows;
 	path->path.parallel_safe = rel->consider_parallel && model->path.path.parallel_safe;
 	alike = (GpbAlikePath *) path;
@@ -324,9 +325,9 @@ is_key(const IndexOptInfo *index, const Expr *expression)
 	return IsA(expression, Var) && ((const Var *) expression)->varattno == index->indexkeys[0];
 }
 
-/* Has the table an index that a path may read? */
+/* Has the table an index that a path may read, with so many key columns or more? */
 static bool
-has_own_index(const RelOptInfo *rel)
+has_own_index(const RelOptInfo *rel, int nkeycolumns)
 {
 	ListCell   *lc;
 
@@ -334,7 +335,7 @@ has_own_index(const RelOptInfo *rel)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (gpb_index_is_usable(index))
+		if (index->nkeycolumns >= nkeycolumns && gpb_index_is_usable(index))
 			return true;
 	}
 	return false;
@@ -345,7 +346,7 @@ static bool
 may_be_planned(PlannerInfo *root, RelOptInfo *rel)
 {
 	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
-	if (!gpb_enable_scan || !has_own_index(rel) || OldSnapshotThresholdActive() ||
+	if (!gpb_enable_scan || !has_own_index(rel, 1) || OldSnapshotThresholdActive() ||
 		!gpb_query_allows_nodes(root) || !gpb_rel_may_be_table(root, rel))
 		return false;
 	/* what keeps rows for a cursor to move back does not say where they are */
@@ -378,10 +379,13 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
 	wants_last = gpb_scan_wants_last(root, rel, &last);
-	wants_groups = gpb_scan_wants_groups(root, rel, &groups);
+	wants_groups = has_own_index(rel, 2) && gpb_scan_wants_groups(root, rel, &groups);
 	each = gpb_scan_wants_each(root, rel);
-	collect_columns(root, rel, wants_first ? &first : NULL, &all);
+	if (rel->baserestrictinfo == NIL && !wants_first && !wants_last && !wants_groups &&
+		each == NULL)
+		return;
 	is_alike = !wants_first && add_alike_path(root, rel);
+	collect_columns(root, rel, wants_first ? &first : NULL, &all);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
@@ -462,7 +466,7 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
 	CustomScan *scan = gpb_sibling_plan(&alike->sibling, model_plan(root, alike->model),
-										alike->index);
+										alike->index, 0);
 
 	scan->scan.plan.targetlist = tlist;
 	gpb_check_expressions(path, scan, tlist, 1, alike->model->plan.ncolumns);

@@ -184,6 +184,37 @@ INSERT INTO facts SELECT i, 3, 7, 0.5, 1, 1, 'new', 'pad' FROM generate_series(1
 DELETE FROM facts WHERE k BETWEEN 3000 AND 3500;
 SELECT compare('SELECT g, count(*), sum(v) FROM facts WHERE k > 100 GROUP BY g');
 ROLLBACK;
+
+-- Leaves of a partitioned table: each is one process's, or shared if it is large.
+SELECT compare('SELECT count(*), sum(v), min(k) FROM parts WHERE k > 50');
+SELECT compare('SELECT v % 7, count(*), sum(v) FROM parts WHERE k > 50 AND v > 3 GROUP BY 1');
+SELECT compare('SELECT v % 7, count(DISTINCT k % 10) FROM parts WHERE k > 50 GROUP BY 1 HAVING count(*) > 4250');
+EXPLAIN (COSTS OFF) SELECT count(*), sum(v), min(k) FROM parts WHERE k BETWEEN 50 AND 20100;
+SELECT compare('SELECT count(*), sum(v), min(k) FROM parts WHERE k BETWEEN 50 AND 20100');
+-- one without an index
+DROP INDEX parts_k_v_idx;
+CREATE INDEX ON parts_1 USING gpubtree (k) INCLUDE (v);
+CREATE INDEX ON parts_3 USING gpubtree (k) INCLUDE (v);
+VACUUM parts;
+RESET enable_seqscan;
+SET enable_hashagg = off;
+SET enable_sort = off;
+SELECT compare('SELECT v % 7, count(*), sum(v) FROM parts WHERE k > 50 GROUP BY 1');
+SET parallel_leader_participation = off;
+SELECT compare('SELECT v % 7, count(*), sum(v) FROM parts WHERE k > 50 GROUP BY 1');
+RESET parallel_leader_participation;
+-- pruned when it begins, and for each outer row
+SET plan_cache_mode = force_generic_plan;
+PREPARE part(int) AS SELECT v % 2, count(*), sum(v) FROM parts WHERE k < $1 AND v >= 0 GROUP BY 1;
+SELECT substring(line FROM '\S.*?(?= \(actual|$)') FROM explain_lines('EXECUTE part(9000)') line WHERE line ~ 'Removed|Custom Scan';
+EXECUTE part(9000);
+EXECUTE part(25000);
+DEALLOCATE part;
+RESET plan_cache_mode;
+RESET enable_hashagg;
+RESET enable_sort;
+SET enable_seqscan = off;
+
 -- few rows are no worker's, nor what a device answers
 RESET parallel_setup_cost;
 SELECT compare('SELECT g, count(*), sum(v) FROM facts WHERE k > 100 GROUP BY g');

@@ -174,15 +174,19 @@ SET ROLE gpubtree_reader;
 SELECT count(*) FROM (SELECT * FROM parts WHERE ts BETWEEN 500 AND 1500 AND v % 10 = 3 OFFSET 0) q;
 SELECT count(*) FROM (SELECT * FROM parts_1 WHERE ts BETWEEN 500 AND 1500 AND v % 10 = 3 OFFSET 0) q;
 SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 1100 AND 1800;
+SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 500 AND 1500;
 RESET ROLE;
 ALTER TABLE parts ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON parts TO gpubtree_reader USING (tenant = 3);
 SET ROLE gpubtree_reader;
 EXPLAIN (COSTS OFF) SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 1100 AND 1800;
 SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 1100 AND 1800;
+EXPLAIN (COSTS OFF) SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 500 AND 1500;
+SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 500 AND 1500;
 RESET ROLE;
 ALTER TABLE parts DISABLE ROW LEVEL SECURITY;
 SELECT count(*), sum(v) FROM whole WHERE ts BETWEEN 1100 AND 1800 AND tenant = 3;
+SELECT count(*), sum(v) FROM whole WHERE ts BETWEEN 500 AND 1500 AND tenant = 3;
 -- WHERE CURRENT OF finds the row
 BEGIN;
 DECLARE c CURSOR FOR SELECT tenant, ts, v FROM parts WHERE ts > -1 AND v % 10 = 3;
@@ -195,11 +199,15 @@ SELECT (SELECT count(*) FROM whole WHERE tenant = :tenant AND ts = :ts AND v = :
 ROLLBACK;
 -- a partition that goes while a plan is kept
 PREPARE kept AS SELECT count(*) FROM (SELECT * FROM parts WHERE ts BETWEEN 500 AND 2500 AND v % 10 = 3 OFFSET 0) q;
+PREPARE kept_states AS SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 500 AND 2500;
 EXECUTE kept;
+EXECUTE kept_states;
 ALTER TABLE parts DETACH PARTITION parts_2;
 EXECUTE kept;
+EXECUTE kept_states;
 DROP TABLE parts_2;
 EXECUTE kept;
+EXECUTE kept_states;
 
 DROP TABLE parts, whole, base, child;
 DROP FUNCTION compare, merges;

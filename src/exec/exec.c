@@ -30,6 +30,7 @@
 #include "exec/shell/settings.h"
 #include "exec/stand_in/stand_in.h"
 #include "exec/subquery/subquery.h"
+#include "exec/where/partition_match.h"
 #include "index/index_clauses.h"
 #include "mirror/mirror.h"
 
@@ -85,8 +86,8 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 }
 
 /*
- * Offer a path for the aggregates, groups or DISTINCT of one table, or of a parent of several.  Buckets come in the order of
- * the key, and ranks by counting: no table of groups.
+ * Offer a path for the aggregates, groups or DISTINCT of one table, or of a parent of several.
+ * Buckets come in the order of the key, and ranks by counting: no table of groups.
  */
 static void
 add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
@@ -169,6 +170,7 @@ static const GpbNodeKind *const node_kinds[] = {
 	&gpb_scan_node,
 	&gpb_join_node,
 	&gpb_join_aggregate_node,
+	&gpb_partition_node,
 	&gpb_range_aggregate_node,
 	&gpb_subquery_node,
 	&gpb_rank_node,

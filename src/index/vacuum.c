@@ -276,8 +276,9 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 }
 
 /*
- * amvacuumcleanup.  There is nothing to clean up, so an index that had no bulk deletion is not read
- * at all: pg_class keeps its count of entries, which the planner scales by the index's size.
+ * amvacuumcleanup.  An index that had no bulk deletion is not read at all: pg_class keeps its count
+ * of entries, which the planner scales by the index's size.  Of one that had, the file may get
+ * shorter.
  */
 IndexBulkDeleteResult *
 gpb_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
@@ -289,5 +290,6 @@ gpb_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (!info->estimated_count &&
 		stats->num_index_tuples > info->num_heap_tuples)
 		stats->num_index_tuples = info->num_heap_tuples;
+	gpb_shorten(info, stats);
 	return stats;
 }

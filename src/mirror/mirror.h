@@ -168,7 +168,8 @@ extern uint64 gpb_mirror_epoch(const GpbMirrorRef *ref);
  *
  * Staging is the backend's except from submit to the end of wait.  An ERROR in between (a cancel,
  * for one) abandons the request: the service frees slot and staging when the device has done with
- * them.  Two requests may be held at once, one being filled or read while the device has the other.
+ * them.  Several requests may be held at once, one being filled or read while the device has
+ * others.
  */
 typedef struct GpbRequest GpbRequest;
 

@@ -42,6 +42,8 @@ struct GpbAggregateAhead
 	int			n;
 	int			done;			/* those before this one have answered */
 	int			next;			/* those before this one have begun */
+	int			waits;			/* this many have to have answered before there is room for more:
+								 * the last of them found no slot */
 	GpbAggregateScan *node[FLEXIBLE_ARRAY_MEMBER];
 };
 
@@ -176,18 +178,21 @@ prepare_all(GpbAggregateAhead *ahead)
 		gpb_mirror_use(ahead->node[i]->node.index);
 }
 
-/* Submit what the nodes that come next ask for, as far as there are slots. */
+/*
+ * Submit what the nodes that come next ask for, as far as there are slots.  A node that found none
+ * takes one when its turn comes, before any behind it.
+ */
 static void
 submit_next(GpbAggregateAhead *ahead)
 {
-	bool		room = true;
-
-	while (room && ahead->next < ahead->n && ahead->next - ahead->done < GPB_NODES_AHEAD)
+	while (ahead->done >= ahead->waits && ahead->next < ahead->n &&
+		   ahead->next - ahead->done < GPB_NODES_AHEAD)
 	{
 		GpbAggregateScan *node = ahead->node[ahead->next++];
 
-		if (node->prepared && node->unprepared == NULL)
-			room = gpb_aggregate_submit(node, ahead->keep_since);
+		if (node->prepared && node->unprepared == NULL &&
+			!gpb_aggregate_submit(node, ahead->keep_since))
+			ahead->waits = ahead->next;
 	}
 }
 

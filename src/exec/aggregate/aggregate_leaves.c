@@ -43,8 +43,8 @@ typedef struct GpbMerge
 	GpbAggregatePath *first;	/* with whose states those of the others must agree */
 	GpbAggregateQuery first_query;	/* of its leaf */
 	uint32		first_codes;	/* INCLUDE columns whose codes its program reads, as bits */
-	const GpbAggregatePath *rows;	/* what a leaf without an index does, as if of the first leaf; NULL
-									 * until it is asked for */
+	const GpbAggregatePath *rows;	/* what a leaf without an index does, as if of the first leaf;
+									 * NULL until it is asked for */
 	const char *rows_refusal;	/* why that cannot be done, if it was asked for */
 } GpbMerge;
 
@@ -412,7 +412,10 @@ make_append(const GpbMerge *merge)
 	return &append->path;
 }
 
-/* Does a restriction have no column?  Core tests it once, above the node, which it would silence. */
+/*
+ * Does a restriction have no column?  Core tests it once, above the node, which would return no row
+ * where one of aggregates is due.
+ */
 static bool
 has_gate(const RelOptInfo *rel)
 {
@@ -431,6 +434,7 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 {
 	GpbMerge	merge = {grouping};
 	GpbAggregatePath *own = NULL;
+	Path	   *append = NULL;
 	const char *refusal;
 	ListCell   *lc;
 
@@ -449,10 +453,17 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 			match_leaves_in_one_form(&merge);
 	}
 	if (refusal == NULL)
-		own = gpb_merging_aggregate_path(&merge.query, merge.first, make_append(&merge),
-										 merge.may_give_up, &refusal);
+	{
+		append = make_append(&merge);
+		own = gpb_merging_aggregate_path(&merge.query, merge.first, append, merge.may_give_up,
+										 &refusal);
+	}
 	if (refusal != NULL)
+	{
 		gpb_explain_aggregate_refusal(refusal);
-	else
-		gpb_offer_aggregate_path(grouping->grouped_rel, own);
+		return;
+	}
+	gpb_aggregate_gather_leaves(&merge.query, merge.first, merge.path, merge.n, append,
+								merge.may_give_up);
+	gpb_offer_aggregate_path(grouping->grouped_rel, own);
 }

@@ -122,7 +122,8 @@ ranges_are_beaten(const GpbAggregateQuery *query, const GpbAggregateMatch *match
 	.entries = match->entries};
 	Cost		least;
 
-	if (query->state != NULL || match->plan.arrays != NIL || match->skip.conditions != NIL || query->has_unknown_bounds)
+	if (query->state != NULL || query->has_unknown_bounds || match->plan.arrays != NIL ||
+		match->skip.conditions != NIL)
 		return false;
 	least = gpb_setup_cost + gpb_price(&input);
 	return !add_path_precheck(query->grouped_rel, least, least, NIL, NULL);

@@ -16,7 +16,7 @@
 #include "exec/shell/expressions.h"
 #include "exec/where/arms.h"
 
-/* ---- what a query wants ---- */
+/* ---- states wanted ---- */
 
 void
 gpb_want_states(GpbAggregateQuery *query)
@@ -155,6 +155,7 @@ gpb_merging_aggregate_path(const GpbAggregateQuery *query, const GpbAggregatePat
 		return NULL;
 	fill_plan(query, first, own);
 	GPB_ADD_DISABLED(&own->path.path, states);
-	*refusal = gpb_aggregate_merge_price(query, &own->plan, states, &own->path.path);
+	*refusal = gpb_aggregate_merge_price(query, &own->plan, states, first->path.path.rows,
+											&own->path.path);
 	return *refusal == NULL ? own : NULL;
 }

@@ -151,7 +151,10 @@ extern bool gpb_aggregate_next_row(GpbAggregateScan *scan);
 extern bool gpb_aggregate_has_rows(const GpbAggregatePlan *plan);
 extern TupleTableSlot *gpb_aggregate_next_of_rows(GpbAggregateScan *scan);
 
-/* Evaluate the ranges and constants of a node that asks an index; memory is of the current context. */
+/*
+ * Evaluate the ranges and constants of a node that asks an index.  Memory is of the current
+ * context.
+ */
 extern void gpb_aggregate_prepare(GpbAggregateScan *scan);
 
 /*

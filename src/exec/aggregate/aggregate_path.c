@@ -89,6 +89,22 @@ gpb_alike_aggregate_path(GpbAggregatePath *model, const GpbSibling *sibling,
 	return path;
 }
 
+const GpbAggregatePath *
+gpb_aggregate_model(const CustomPath *leaf)
+{
+	return leaf->methods == &alike_path_methods ? ((const GpbAlikePath *) leaf)->model :
+		(const GpbAggregatePath *) leaf;
+}
+
+CustomPath *
+gpb_copy_aggregate_path(const CustomPath *leaf)
+{
+	Size		size = leaf->methods == &alike_path_methods ? sizeof(GpbAlikePath) :
+		sizeof(GpbAggregatePath);
+
+	return memcpy(palloc(size), leaf, size);
+}
+
 void
 gpb_offer_aggregate_path(RelOptInfo *grouped_rel, GpbAggregatePath *own)
 {

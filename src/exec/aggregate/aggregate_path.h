@@ -88,6 +88,15 @@ extern GpbAggregatePath *gpb_merging_aggregate_path(const GpbAggregateQuery *que
 extern void gpb_aggregate_add_gather_path(const GpbAggregateQuery *query,
 										  const GpbAggregatePath *serial);
 
+/*
+ * Likewise for the query of a parent, by the n paths of its leaves, which return states that agree
+ * with those of "first", and of which "append" is that of one process.  may_give_up: one of them
+ * may have no answer.
+ */
+extern void gpb_aggregate_gather_leaves(const GpbAggregateQuery *query,
+										const GpbAggregatePath *first, CustomPath **leaves, int n,
+										const Path *append, bool may_give_up);
+
 /* ---- what comes of it ---- */
 
 /*
@@ -97,6 +106,12 @@ extern void gpb_aggregate_add_gather_path(const GpbAggregateQuery *query,
  */
 extern CustomPath *gpb_alike_aggregate_path(GpbAggregatePath *model, const GpbSibling *sibling,
 											const IndexOptInfo *index);
+
+/* The path that says what the path of a leaf does: that itself, or the one that it is alike */
+extern const GpbAggregatePath *gpb_aggregate_model(const CustomPath *leaf);
+
+/* A copy of the path of a leaf */
+extern CustomPath *gpb_copy_aggregate_path(const CustomPath *leaf);
 
 /* Say why no path of ours was made, if anybody wants to know. */
 extern void gpb_explain_aggregate_refusal(const char *refusal);

@@ -551,10 +551,14 @@ gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Pa
 	return refusal;
 }
 
-/* The groups of all subprograms are merged, and then those of the sets are made of them. */
+/*
+ * The groups of all subprograms are merged, and then those of the sets are made of them.  There are
+ * as many as one part has at least: nobody may have analyzed the parent, of which core's estimate
+ * is.
+ */
 const char *
 gpb_aggregate_merge_price(const GpbAggregateQuery *query, const GpbAggregatePlan *plan,
-						  const Path *states, Path *path)
+						  const Path *states, double of_part, Path *path)
 {
 	GpbAggregateMatch match = {.plan = *plan};
 	double		bytes = 0.0;
@@ -565,6 +569,7 @@ gpb_aggregate_merge_price(const GpbAggregateQuery *query, const GpbAggregatePlan
 			bytes += gpb_groups_bytes(priced_groups(query, &match, plan->sets.phases[phase],
 													values), group_size(&match));
 	}
+	bytes = Max(bytes, gpb_groups_bytes(of_part, group_size(&match)));
 	return fill_price(query, &match, states->total_cost + sets_cost(query, &match) +
 					  states->rows * GPB_MERGE_COST * cpu_operator_cost, bytes, path);
 }

@@ -348,9 +348,9 @@ require_batch(GpbAsk *ask, GpbAsked *target)
 }
 
 /*
- * Have a target answer ranges, which may have been submitted, or those of a source, if there is one.
- * If its sums become wide by that, so do those of the group that is added up.  Returns NULL, or why
- * there is no answer.
+ * Have a target answer ranges, which may have been submitted, or those of a source, if there is
+ * one.  If its sums become wide by that, so do those of the group that is added up.  Returns NULL,
+ * or why there is no answer.
  */
 static const char *
 run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, GpbRangeSource *source,
@@ -372,19 +372,43 @@ run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, GpbRange
 	return gpb_batch_gave_up(batch, &why) ? why : NULL;
 }
 
-/* Merge what a target has in each of n ranges into the answers at hand. */
+/* Merge what a target has in the ranges of its share into the answers at hand. */
 static const char *
-merge_each(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n)
+merge_share(GpbAsk *ask, GpbAsked *target, const GpbAskShare *share)
 {
-	int64	   *more = gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * n);
-	const char *why = run_target(ask, target, ranges, n, NULL, more);
+	int64	   *more = gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * share->n);
+	const char *why = run_target(ask, target, share->ranges, share->n, NULL, more);
+	int			words = ask->format->words;
 	uint32		i;
 
-	for (i = 0; i < n && why == NULL; i++)
-		gpb_answer_merge(ask->format, ask->answers + (Size) i * ask->format->words,
-						 more + (Size) i * ask->format->words);
+	for (i = 0; i < share->n && why == NULL; i++)
+	{
+		const int64 *answer = more + (Size) i * words;
+		Size		number = share->number == NULL ? i : share->number[i];
+		int64	   *into = (int64 *) ask->answers + number * words;
+
+		/* most ranges are asked of one target */
+		if (into[0] == 0)
+			memcpy(into, answer, words * sizeof(int64));
+		else
+			gpb_answer_merge(ask->format, into, answer);
+	}
 	pfree(more);
 	return why;
+}
+
+/* Make room for the answers to n ranges; those before are forgotten. */
+static void
+reserve_answers(GpbAsk *ask, uint32 n)
+{
+	gpb_ask_forget(ask);
+	ask->n = n;
+	if (n == 0)
+		return;
+	if (ask->answers_context == NULL)
+		ask->answers_context = AllocSetContextCreate(ask->context, "gpubtree answers",
+													 ALLOCSET_DEFAULT_SIZES);
+	ask->answers = gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * n);
 }
 
 const char *
@@ -393,21 +417,42 @@ gpb_ask_each(GpbAsk *ask, const void *ranges, uint32 n)
 	const char *why;
 	int			i;
 
-	gpb_ask_forget(ask);
-	ask->n = n;
+	reserve_answers(ask, n);
 	if (n == 0)
 		return NULL;
-	if (ask->answers_context == NULL)
-		ask->answers_context = AllocSetContextCreate(ask->context, "gpubtree answers",
-													 ALLOCSET_DEFAULT_SIZES);
-	ask->answers = gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * n);
 	why = run_target(ask, &ask->target[0], ranges, n, NULL, ask->answers);
 	for (i = 1; i < ask->ntargets && why == NULL; i++)
-		why = merge_each(ask, &ask->target[i], ranges, n);
+		why = merge_share(ask, &ask->target[i], &(GpbAskShare) {ranges, n, NULL});
 	return why;
 }
 
-/* Have a target answer as run_target() does, all together, and add that to the group. */
+const char *
+gpb_ask_each_share(GpbAsk *ask, const GpbAskShare *shares, uint32 n)
+{
+	const char *why = NULL;
+	uint32		range;
+	int			i;
+
+	reserve_answers(ask, n);
+	for (i = 0; i < ask->ntargets; i++)
+	{
+		if (shares[i].n > 0)
+			(void) require_batch(ask, &ask->target[i]);
+	}
+	for (range = 0; range < n; range++)
+		gpb_answer_init(ask->format, (int64 *) ask->answers + (Size) range * ask->format->words);
+	for (i = 0; i < ask->ntargets && why == NULL; i++)
+	{
+		if (shares[i].n > 0)
+			why = merge_share(ask, &ask->target[i], &shares[i]);
+	}
+	return why;
+}
+
+/*
+ * Add a target's answer over all ranges, given as for run_target(), to the group, unless its groups
+ * are wanted.
+ */
 static const char *
 total_of_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n,
 				GpbRangeSource *source)
@@ -438,6 +483,20 @@ gpb_ask_submit_total(GpbAsk *ask, const void *ranges, uint32 n, TimestampTz keep
 	Assert(ask->ntargets == 1 && !target->submitted);
 	target->submitted = true;
 	return gpb_batch_submit(require_batch(ask, target), ranges, n, keep_since);
+}
+
+const char *
+gpb_ask_total_shares(GpbAsk *ask, const GpbAskShare *shares)
+{
+	const char *why = NULL;
+	int			i;
+
+	for (i = 0; i < ask->ntargets && why == NULL; i++)
+	{
+		if (shares[i].n > 0)
+			why = total_of_target(ask, &ask->target[i], shares[i].ranges, shares[i].n, NULL);
+	}
+	return why;
 }
 
 const char *
@@ -632,10 +691,15 @@ gpb_group_final(const GpbAsk *ask, Datum *values, bool *isnull)
 const char *
 gpb_ask_engine(const GpbAsk *ask)
 {
-	const GpbBatch *batch = ask->target[ask->ntargets - 1].batch;
+	int			i;
 
-	if (batch != NULL)
-		return gpb_batch_counters(batch)->engine;
+	for (i = ask->ntargets - 1; i >= 0; i--)
+	{
+		const GpbBatch *batch = ask->target[i].batch;
+
+		if (batch != NULL && (i == 0 || gpb_batch_counters(batch)->runs > 0))
+			return gpb_batch_counters(batch)->engine;
+	}
 	return ask->past.engine != NULL ? ask->past.engine : "none";
 }
 

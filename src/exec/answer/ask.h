@@ -17,7 +17,8 @@
  * An ask has an array of targets, each a table with an index, so that one question can be put to
  * several indexes.  Each has its own constants, since codes are those of an index's dictionary, and
  * its own batch; their answers are merged in ask.c, groups where merge_groups.h merges those of one
- * program.  Nodes have one target today.
+ * program.  Nodes over partitions have several, each of which is asked for its share of the ranges
+ * (partitions.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -119,6 +120,21 @@ extern void gpb_ask_set_form(GpbAsk *ask, GpbRangeForm form);
  */
 extern const char *gpb_ask_each(GpbAsk *ask, const void *ranges, uint32 n);
 extern const char *gpb_ask_total(GpbAsk *ask, const void *ranges, uint32 n);
+
+/* What one target is asked of a question */
+typedef struct GpbAskShare
+{
+	const void *ranges;
+	uint32		n;
+	const uint32 *number;		/* of each, its number in the question; NULL: its own place */
+} GpbAskShare;
+
+/*
+ * The same where each target is asked for ranges of its own, a share each.  The answer to one is
+ * added to that number of the question, which has n.
+ */
+extern const char *gpb_ask_each_share(GpbAsk *ask, const GpbAskShare *shares, uint32 n);
+extern const char *gpb_ask_total_shares(GpbAsk *ask, const GpbAskShare *shares);
 
 /*
  * gpb_ask_total() over ranges that come while they are answered; the form of ranges is

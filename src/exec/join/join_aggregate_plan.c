@@ -30,6 +30,7 @@
 #include "exec/shell/join_sides.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_columns.h"
+#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 
 static Plan *plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -43,8 +44,8 @@ static const CustomPathMethods join_aggregate_path_methods = {
 typedef struct GpbJoinAggregatePath
 {
 	CustomPath	path;
-	IndexOptInfo *index;
-	List	   *aggrefs;		/* of the items */
+	const GpbJoinCandidate *candidate;
+	List	   *aggrefs;		/* of the items, as the query says them */
 	GpbRangeAggregatePlan *plan;	/* the outer plan's columns are not known yet */
 } GpbJoinAggregatePath;
 
@@ -54,12 +55,12 @@ typedef struct GpbJoinAggregatePath
  * Find how an index answers the aggregates: fill in the items and the program, if they take one,
  * and the ordinary path that takes over where values are elsewhere.  Returns false if there is
  * none, or if the program may give up once the outer plan is read: that may be of a kind that is
- * not read twice.
+ * not read twice; or if it reads ranks of texts, and the table has several partitions.
  */
 static bool
 match_aggregates(PlannerInfo *root, RelOptInfo *grouped_rel, RelOptInfo *outerrel,
-				 IndexOptInfo *index, List *aggrefs, GpbRangeAggregatePlan *plan,
-				 Path **ordinary)
+				 IndexOptInfo *index, List *aggrefs, bool partitioned,
+				 GpbRangeAggregatePlan *plan, Path **ordinary)
 {
 	GpbRowRange *range = &plan->range;
 
@@ -67,7 +68,8 @@ match_aggregates(PlannerInfo *root, RelOptInfo *grouped_rel, RelOptInfo *outerre
 	range->alias = planner_rt_fetch(index->rel->relid, root)->eref->aliasname;
 	*ordinary = NULL;
 	if (gpb_match_row_program(root, index, NIL, aggrefs, &range->program, &range->items) != NULL ||
-		!gpb_row_program_is_certain(&range->program))
+		!gpb_row_program_is_certain(&range->program) ||
+		(partitioned && gpb_row_program_has_ranks(&range->program)))
 		return false;
 	plan->has_ordinary = range->program.present && range->program.may_give_up;
 	if (!plan->has_ordinary)
@@ -92,18 +94,27 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 
 	path->path.rows = 1;
 	input.ask.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
-	input.ask.entries = outer->rows * candidate->index->tuples * candidate->selectivity;
+	input.ask.entries = outer->rows * gpb_join_inner_entries(candidate) * candidate->selectivity;
+	if (candidate->partitions != NULL)
+		gpb_price_partitions(&input, candidate->partitions,
+							 input.ask.entries / Max(outer->rows, 1.0));
 	input.ask.entry_cost = plan->range.program.entry_cost;
 	input.begin_cost = plan->range.program.begin_cost;
 	path->path.total_cost = gpb_outer_price(&input).total_cost;
 	path->path.startup_cost = path->path.total_cost;
 
 	path->custom_paths = ordinary == NULL ? list_make1(outer) : list_make2(outer, ordinary);
+	if (candidate->partitions != NULL)
+		path->custom_paths = lappend(path->custom_paths,
+									 gpb_partitions_path(root, candidate->partitions));
 	GPB_ADD_DISABLED(&path->path, outer);
-	own->index = candidate->index;
+	own->candidate = memcpy(palloc(sizeof(*candidate)), candidate, sizeof(*candidate));
 	own->aggrefs = aggrefs;
 	own->plan = memcpy(palloc(sizeof(*plan)), plan, sizeof(*plan));
 	own->plan->joined = true;
+	if (candidate->partitions != NULL)
+		own->plan->partitions = candidate->partitions->list;
+	own->plan->partitions.has_append = candidate->partitions != NULL;
 	own->plan->range.index = candidate->index->indexoid;
 	own->plan->range.nconditions = candidate->nconditions;
 	own->plan->range.conditions = candidate->conditions;
@@ -118,11 +129,16 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 {
 	GpbJoinCandidate candidate = {0};
 	SpecialJoinInfo sjinfo = {.type = T_SpecialJoinInfo};
+	RelOptInfo *table;
 	RelOptInfo *outerrel;
 	GpbRangeColumns columns;
+	List	   *meant;			/* the aggregates, over the table's columns */
 	ListCell   *lc;
 
-	if (!gpb_join_is_possible(root, innerrel) || !gpb_joined_last(root, innerrel, NULL))
+	candidate.leaves = gpb_join_leaves(root, innerrel);
+	table = candidate.leaves == NIL ? gpb_join_table(root, innerrel) :
+		gpb_model_partition(root, candidate.leaves);
+	if (table == NULL || !gpb_joined_last(root, innerrel, NULL))
 		return;
 	outerrel = gpb_find_outer_side(root, joinrel, innerrel);
 	if (outerrel == NULL)
@@ -135,12 +151,16 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	candidate.joinrel = joinrel;
 	candidate.outerrel = outerrel;
 	candidate.innerrel = innerrel;
-	candidate.restrictlist = gpb_join_clauses(root, joinrel, outerrel, innerrel);
+	candidate.table = table;
+	candidate.relids = bms_union(joinrel->relids, table->relids);
+	candidate.restrictlist = (List *)
+		gpb_of_child(root, table, (Node *) gpb_join_clauses(root, joinrel, outerrel, innerrel));
+	meant = (List *) gpb_of_child(root, table, (Node *) aggrefs);
 	candidate.sjinfo = &sjinfo;
 	if (!gpb_is_join_by_columns(&candidate) || !gpb_collect_join_clauses(&candidate))
 		return;
-	gpb_collect_range_columns(root, innerrel, candidate.restrictlist, aggrefs, &columns);
-	foreach(lc, innerrel->indexlist)
+	gpb_collect_range_columns(root, table, candidate.restrictlist, meant, &columns);
+	foreach(lc, table->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 		GpbRangeAggregatePlan plan;
@@ -151,7 +171,8 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 		memset(&plan, 0, sizeof(plan));
 		if (gpb_match_join_index(root, &candidate, index) && candidate.filters == NIL &&
 			list_difference_ptr(candidate.restrictlist, candidate.ranged) == NIL &&
-			match_aggregates(root, grouped_rel, outerrel, index, aggrefs, &plan, &ordinary))
+			match_aggregates(root, grouped_rel, outerrel, index, meant,
+							 candidate.leaves != NIL, &plan, &ordinary))
 			add_path(grouped_rel,
 					 (Path *) make_join_aggregate_path(root, grouped_rel, &candidate,
 													   aggrefs, &plan, ordinary));
@@ -195,11 +216,14 @@ plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	ListCell   *lc;
 
 	plan->nouter = list_length(columns);
+	plan->clauses = (List *) gpb_of_parent(root, own->candidate->table, (Node *) plan->clauses);
 	plan->values = NIL;
 	foreach(lc, plan->clauses)
 		plan->values = lappend(plan->values, get_rightop(lfirst(lc)));
 	columns = list_concat(columns, own->aggrefs);
-	columns = list_concat(columns, gpb_key_vars(root, own->index));
+	columns = list_concat(columns,
+						  (List *) gpb_of_parent(root, own->candidate->table, (Node *)
+												 gpb_key_vars(root, own->candidate->index)));
 	scan = gpb_make_node(&gpb_join_aggregate_node, path, 0, tlist, NIL, custom_plans, columns);
 	gpb_range_aggregate_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->clauses, 1, plan->nouter);

@@ -22,6 +22,22 @@
 #ifndef GPB_PRICE_CONSTANTS_H
 #define GPB_PRICE_CONSTANTS_H
 
+/* ---- workers (aggregate_gather.c) ---- */
+
+/*
+ * The time that it takes to start workers, in parallel_setup_cost, whose default is about 4 ms: for
+ * any of them, and for each.  15 workers made a scan of 1,000 entries take 7.6 ms instead of 0.25
+ * (doc/measurements.md, "On an H200").
+ */
+#define GPB_WORKERS_START		0.5
+#define GPB_WORKER_START		0.1
+
+/*
+ * The time of a plain program, as a part of its price: an entry takes 1.3 ns, where GPB_ENTRY_PART
+ * is 6.
+ */
+#define GPB_PLAIN_TIME			0.2
+
 /* ---- entries of one range (price.c) ---- */
 
 /*
@@ -83,6 +99,7 @@
  */
 #define GPB_OUTER_START_COST	2000	/* to begin: contexts, index, arrays */
 #define GPB_OUTER_RUN_COST		1000	/* to set a batch up */
+#define GPB_OUTER_OPEN_COST		500		/* to open a further partition, and its index */
 #define GPB_OUTER_ROW_COST		10	/* to keep an outer row, make its key and sort it */
 #define GPB_OUTER_LEAF_COST		60	/* to find a leaf and search it */
 #define GPB_OUTER_DEVICE_COST	1	/* to have a key searched by the device */

@@ -186,6 +186,7 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 	path->path.pathkeys = model->path.path.pathkeys;
 	path->path.parallel_safe = model->path.path.parallel_safe && rel->consider_parallel;
 	path->path.rows = rel->rows;
+	path->path.parallel_safe = rel->consider_parallel && model->path.path.parallel_safe;
 	alike = (GpbAlikePath *) path;
 	alike->model = model;
 	alike->sibling = sibling;

@@ -15,6 +15,7 @@
 #define GPB_LABEL_INDEX				"Index"
 #define GPB_LABEL_INDEX_NAME		"Index Name"
 #define GPB_LABEL_RELATION_NAME		"Relation Name"
+#define GPB_LABEL_PARTITIONS		"Partitions Of"
 #define GPB_LABEL_SCHEMA			"Schema"
 #define GPB_LABEL_ALIAS				"Alias"
 

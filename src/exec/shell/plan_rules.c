@@ -188,10 +188,12 @@ parent_mutator(Node *node, void *context)
 Node *
 gpb_of_parent(PlannerInfo *root, RelOptInfo *rel, Node *expression)
 {
-	const AppendRelInfo *info = NULL;
+	const AppendRelInfo *info;
 
-	if (root->append_rel_array != NULL)
-		info = root->append_rel_array[rel->relid];
+	/* without children there is no array */
+	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
+		return expression;
+	info = root->append_rel_array[rel->relid];
 	while (info != NULL)
 	{
 		expression = parent_mutator(expression, (void *) info);

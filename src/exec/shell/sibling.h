@@ -4,8 +4,8 @@
  *	  Leaves of one parent that are alike: what was planned for one of them holds for another, with
  *	  other columns.
  *
- * A parent may have a thousand leaves, and what a node finds out about one of them, with which index
- * it answers and by which program, takes about as long as core's planning of the leaf.
+ * A parent may have a thousand leaves, and what a node finds out about one of them, with which
+ * index it answers and by which program, takes about as long as core's planning of the leaf.
  *
  *-------------------------------------------------------------------------
  */

@@ -268,8 +268,9 @@ attach_present(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorUse us
 }
 
 /*
- * Would a mirror of so many blocks find room beside all that are kept?  Their memory is what the
- * service last said, so this is for the common case: nothing need be copied to find out.
+ * Would a mirror of so many blocks find room beside all that are kept?  A fourth of the device's
+ * memory is left to requests, which find none where nothing makes room.  What the others take is
+ * what the service last said, so this is for the common case: nothing need be copied to find out.
  */
 static bool
 fits_beside(BlockNumber nblocks, TimestampTz keep_since)
@@ -287,7 +288,7 @@ fits_beside(BlockNumber nblocks, TimestampTz keep_since)
 			pg_atomic_read_u64(&mirror->last_used) >= (uint64) keep_since)
 			bytes += pg_atomic_read_u64(&mirror->memory);
 	}
-	return bytes <= limit;
+	return bytes <= limit / 4 * 3;
 }
 
 static bool

@@ -20,7 +20,7 @@ INSERT INTO outers SELECT i, nullif(i * 31 % 40000, 31), i % 3 = 0 FROM generate
 ANALYZE facts, outers;
 
 -- rows in a canonical order, floats with all their digits, as a checksum; by workers, one process or core's plan
-CREATE FUNCTION rows_of(query text, mode text, OUT result text, OUT plan text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION answer_of(query text, mode text, OUT result text, OUT plan text) LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 BEGIN
@@ -46,9 +46,9 @@ DECLARE
 	serial record;
 	core record;
 BEGIN
-	workers := rows_of(query, 'workers');
-	serial := rows_of(query, 'serial');
-	core := rows_of(query, 'core');
+	workers := answer_of(query, 'workers');
+	serial := answer_of(query, 'serial');
+	core := answer_of(query, 'core');
 	RETURN CASE WHEN serial.plan !~ 'Gpubtree' OR core.plan ~ 'Gpubtree' THEN 'SERIAL PLAN ' || serial.plan
 				WHEN workers.result <> serial.result THEN 'DIFFERS from one process'
 				WHEN workers.result <> core.result AND NOT floats THEN 'DIFFERS from core'
@@ -93,6 +93,28 @@ RESET enable_mergejoin;
 RESET enable_nestloop;
 RESET gpubtree.enable_joinaggregate;
 RESET gpubtree.enable_rangeaggregate;
+
+-- Joins under aggregates: each process has a state of its share.
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+SELECT compare('SELECT count(*), sum(f.v), min(f.k), max(f.f) FROM outers o JOIN facts f ON f.k = o.good');
+SELECT compare('SELECT sum(f.f), avg(f.f) FROM outers o JOIN facts f ON f.k = o.good', true);
+SELECT compare('SELECT sum(f.g::bigint + f.v), count(*) FILTER (WHERE f.v > 300) FROM outers o JOIN facts f ON f.k = o.good');
+SELECT compare('SELECT count(*) + 1, sum(f.v) FROM outers o JOIN facts f ON f.k = o.good WHERE o.flag AND o.id > 100');
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.good WHERE o.id < 0');
+SELECT compare('SELECT n, q.* FROM generate_series(1, 3) n LEFT JOIN (SELECT count(*) AS c, sum(f.v) FROM outers o JOIN facts f ON f.k = o.good OFFSET 0) q ON q.c > n');
+SET parallel_leader_participation = off;
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.good');
+RESET parallel_leader_participation;
+SET max_parallel_workers = 0;
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.good');
+RESET max_parallel_workers;
+-- ranks of texts are those of one process
+SELECT compare('SELECT count(*), min(f.note) FROM outers o JOIN facts f ON f.k = o.good');
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_nestloop;
 
 -- Rows of partitions: a GpubtreeScan of a whole partition is one process's.
 CREATE TABLE parts (k int, v int, note text) PARTITION BY RANGE (k);
@@ -142,8 +164,10 @@ SELECT compare('SELECT count(*), sum(v) FROM facts WHERE k < 500 OR k BETWEEN 12
 SELECT compare('SELECT count(*), sum(v) FROM facts WHERE k > 40000');
 SELECT compare('SELECT g, count(*) FROM facts WHERE k > 40000 GROUP BY g');
 SELECT compare('SELECT count(*), sum(v) FROM facts WHERE k IS NULL OR k > 25000');
--- without the leader, and without workers
+-- without the leader, and without workers; EXPLAIN counts what all processes do
 SET parallel_leader_participation = off;
+SELECT substring(line FROM '\S.*') FROM explain_lines('SELECT count(*), sum(v) FROM facts WHERE k > 100') line
+WHERE line ~ 'Engine|Matches|Merged';
 SELECT compare('SELECT g, count(*), sum(f) FROM facts WHERE k > 100 GROUP BY g', true);
 RESET parallel_leader_participation;
 SET max_parallel_workers = 0;
@@ -220,4 +244,4 @@ RESET parallel_setup_cost;
 SELECT compare('SELECT g, count(*), sum(v) FROM facts WHERE k > 100 GROUP BY g');
 
 DROP TABLE facts, outers, parts;
-DROP FUNCTION compare, rows_of, explain_lines;
+DROP FUNCTION compare, answer_of, explain_lines;

@@ -11,9 +11,9 @@ SET enable_mergejoin = off;
 SET enable_nestloop = off;
 
 -- range, and list below it; columns that were dropped, or have another order; one without rows, and the default
-CREATE TABLE pj (tenant int, ts int, v int, w numeric(10,2), x text) PARTITION BY RANGE (ts);
+CREATE TABLE pj (tenant int, ts int, v int, w numeric(10,2), x text, y int) PARTITION BY RANGE (ts);
 CREATE TABLE pj_1 PARTITION OF pj FOR VALUES FROM (0) TO (1000);
-CREATE TABLE pj_2 (x text, gone int, v int, ts int, tenant int, w numeric(10,2));
+CREATE TABLE pj_2 (x text, gone int, v int, y int, ts int, tenant int, w numeric(10,2));
 ALTER TABLE pj_2 DROP COLUMN gone;
 ALTER TABLE pj ATTACH PARTITION pj_2 FOR VALUES FROM (1000) TO (2000);
 CREATE TABLE pj_3 PARTITION OF pj FOR VALUES FROM (2000) TO (3000) PARTITION BY LIST (tenant);
@@ -22,7 +22,7 @@ CREATE TABLE pj_3b PARTITION OF pj_3 DEFAULT;
 CREATE TABLE pj_empty PARTITION OF pj FOR VALUES FROM (4000) TO (5000);
 CREATE TABLE pj_default PARTITION OF pj DEFAULT;
 CREATE TABLE pj_whole AS
-SELECT i % 7 AS tenant, nullif(i * 7919 % 5500, 77) AS ts, nullif(i % 100, 50) AS v, ((i % 1000) / 100.0)::numeric(10,2) AS w, 'x' || i % 13 AS x
+SELECT i % 7 AS tenant, nullif(i * 7919 % 5500, 77) AS ts, nullif(i % 100, 50) AS v, ((i % 1000) / 100.0)::numeric(10,2) AS w, 'x' || i % 13 AS x, i AS y
 FROM generate_series(1, 10000) i WHERE i * 7919 % 5500 NOT BETWEEN 4000 AND 4999;
 INSERT INTO pj SELECT * FROM pj_whole;
 CREATE INDEX ON pj USING gpubtree (ts) INCLUDE (v, tenant, w, x);
@@ -45,8 +45,9 @@ CREATE INDEX ON pj_l USING gpubtree (tenant, ts) INCLUDE (v);
 CREATE INDEX ON pj_b USING gpubtree (ts) INCLUDE (v, tenant);
 CREATE INDEX ON pj_b1 USING gpubtree (ts) INCLUDE (v, tenant);
 VACUUM ANALYZE pj_h, pj_l, pj_b, pj_b1;
--- what is joined with it: ranges, of which some are empty, or NULL, or go over several partitions
-CREATE TABLE pj_o AS SELECT i AS id, i % 5 AS g, nullif(i * 37 % 6000 - 100, 270) AS k, i * 37 % 6000 - 100 + i % 900 AS hi FROM generate_series(1, 400) i;
+-- what is joined with it: ranges, of which some are empty, or NULL, or go over several partitions, or end where these do
+CREATE TABLE pj_o AS SELECT i AS id, i % 5 AS g, nullif(i * 37 % 6000 - 100, 270) AS k, i * 37 % 6000 - 100 + i % 900 AS hi FROM generate_series(1, 400) i
+UNION ALL SELECT 400 + i, i, i * 500, i * 500 FROM generate_series(0, 8) i;
 VACUUM ANALYZE pj_o;
 
 -- which nodes the plan has, and whether the rows are those of the table beside it
@@ -88,7 +89,7 @@ SELECT pj_compare('SELECT o.g, count(*), sum(t.v), max(t.w) FROM pj_o o JOIN %s 
 SELECT pj_compare('SELECT o.id, o.hi, count(t.v), sum(t.v + t.tenant), min(t.ts) FROM pj_o o LEFT JOIN %s t ON t.ts BETWEEN o.k AND o.hi GROUP BY o.id, o.hi ORDER BY 1, 2');
 SELECT pj_compare('SELECT o.g, count(*), count(t.v), sum(t.w) FROM pj_o o LEFT JOIN %s t ON t.ts <= o.hi AND t.tenant = 3 AND t.x <> ''x7'' GROUP BY o.g HAVING count(*) > 3 ORDER BY 1');
 SELECT pj_compare('SELECT o.g, max(t.x) FROM pj_o o JOIN %s t ON t.ts >= o.k AND t.ts < o.hi GROUP BY o.g ORDER BY 1');
-SELECT pj_compare('SELECT o.id, t.ts, t.v, t.x FROM pj_o o JOIN %s t ON t.ts = o.k WHERE t.v %% 3 = 1 AND o.id + t.v > 9 ORDER BY 1, 2, 3, 4');
+SELECT pj_compare('SELECT o.id, t.y, t.v, t.x FROM pj_o o JOIN %s t ON t.ts = o.k WHERE t.v %% 3 = 1 AND o.id + t.v > 9 ORDER BY 1, 2, 3, 4');
 SELECT pj_compare('SELECT o.id, t.v, t.w FROM pj_o o LEFT JOIN %s t ON t.ts = o.k AND t.tenant = 3 AND t.x > ''x3'' ORDER BY 1, 2, 3');
 SELECT pj_compare('SELECT o.id, t.* FROM pj_o o LEFT JOIN %s t ON t.ts = o.k AND t.v = o.id WHERE t.w IS NULL OR t.w > 2 ORDER BY 1, 2, 3, 4, 5, 6');
 SELECT pj_compare('SELECT o.id FROM pj_o o WHERE EXISTS (SELECT FROM %s t WHERE t.ts = o.k) ORDER BY 1');
@@ -119,6 +120,73 @@ SELECT pj_compare('SELECT o.id, count(t.v) FROM pj_o o LEFT JOIN %s t ON t.tenan
 SELECT pj_compare('SELECT o.id, t.x FROM pj_o o LEFT JOIN %s t ON t.tenant = o.id %% 9 AND t.ts = o.k ORDER BY 1, 2', 'pj_l');
 SELECT pj_compare('SELECT o.g, count(*), sum(t.v) FROM pj_o o JOIN %s t ON t.ts >= o.k AND t.ts < o.hi AND t.tenant < 5 GROUP BY o.g ORDER BY 1', 'pj_b');
 SELECT pj_compare('SELECT o.id, t.tenant, t.x FROM pj_o o JOIN %s t ON t.ts = o.k ORDER BY 1, 2, 3', 'pj_b');
+-- bounds that fail are not evaluated where no partition is left
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
+SELECT pj_compare('SELECT o.id, (SELECT sum(v) FROM %s t WHERE t.ts BETWEEN o.k AND o.k + 2147480000 AND t.tenant = o.id) FROM pj_o o', 'pj_l');
+RESET enable_indexscan;
+RESET enable_indexonlyscan;
+RESET enable_bitmapscan;
+-- pruned when the statement begins, and in each execution by parameters; a partition that was asked nothing was never executed
+SET plan_cache_mode = force_generic_plan;
+PREPARE pj_start(int, int) AS SELECT o.g, count(*), sum(t.v) FROM pj_o o JOIN pj t ON t.ts >= o.k AND t.ts < o.hi WHERE t.ts BETWEEN $1 AND $2 GROUP BY o.g ORDER BY 1;
+EXPLAIN (COSTS OFF) EXECUTE pj_start(900, 1200);
+EXECUTE pj_start(900, 1200);
+SELECT o.g, count(*), sum(t.v) FROM pj_o o JOIN pj_whole t ON t.ts >= o.k AND t.ts < o.hi WHERE t.ts BETWEEN 900 AND 1200 GROUP BY o.g ORDER BY 1;
+EXECUTE pj_start(900, 800);
+PREPARE pj_join(int) AS SELECT count(*), sum(v), min(x) FROM (SELECT t.v, t.x FROM pj_o o LEFT JOIN pj t ON t.ts = o.k AND t.ts < $1 OFFSET 0) q;
+EXECUTE pj_join(-5);
+EXECUTE pj_join(1500);
+SELECT count(*), sum(v), min(x) FROM pj_o o LEFT JOIN pj_whole t ON t.ts = o.k AND t.ts < 1500;
+RESET plan_cache_mode;
+CREATE FUNCTION pj_executed(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+		IF line ~ 'Subplans|Gpubtree' THEN
+			RETURN NEXT line;
+		END IF;
+	END LOOP;
+END $$;
+SELECT pj_executed('SELECT count(*), sum(t.v) FROM pj_o o JOIN pj t ON t.ts = o.k WHERE o.k BETWEEN 100 AND 1500');
+SELECT pj_executed('SELECT a, (SELECT sum(t.v) FROM pj_o o JOIN pj_l t ON t.ts = o.k WHERE t.tenant = a) FROM unnest(ARRAY[0, 3]) a');
+SELECT a, (SELECT sum(t.v) FROM pj_o o JOIN pj_l t ON t.ts = o.k WHERE t.tenant = a) IS NOT DISTINCT FROM (SELECT sum(t.v) FROM pj_o o JOIN pj_whole t ON t.ts = o.k WHERE t.tenant = a) AS same FROM unnest(ARRAY[0, 1, 3, 9, 6]) a;
+-- the parent's rights and policies are those that hold
+CREATE ROLE gpubtree_joiner;
+GRANT SELECT ON pj, pj_o TO gpubtree_joiner;
+SET ROLE gpubtree_joiner;
+SELECT count(*), sum(t.v) FROM pj_o o JOIN pj t ON t.ts = o.k;
+RESET ROLE;
+ALTER TABLE pj ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON pj TO gpubtree_joiner USING (tenant = 3);
+SET ROLE gpubtree_joiner;
+SELECT count(*), sum(t.v) FROM pj_o o JOIN pj t ON t.ts = o.k;
+RESET ROLE;
+SELECT count(*), sum(t.v) FROM pj_o o JOIN pj_whole t ON t.ts = o.k WHERE tenant = 3;
+DROP POLICY own ON pj;
+ALTER TABLE pj DISABLE ROW LEVEL SECURITY;
+-- a partition that goes while a plan is kept
+PREPARE pj_kept AS SELECT count(*), sum(t.v) FROM pj_o o JOIN pj t ON t.ts = o.k;
+EXECUTE pj_kept;
+ALTER TABLE pj DETACH PARTITION pj_2;
+EXECUTE pj_kept;
+ALTER TABLE pj ATTACH PARTITION pj_2 FOR VALUES FROM (1000) TO (2000);
+EXECUTE pj_kept;
+-- all columns of the plan's model that are NOT NULL must be so in others
+DELETE FROM pj_l2 WHERE v IS NULL;
+ALTER TABLE pj_l2 ALTER v SET NOT NULL;
+SELECT pj_compare('SELECT o.g, count(t.v), sum(t.v) FROM pj_o o JOIN %s t ON t.tenant = o.g AND t.ts = o.k GROUP BY o.g ORDER BY 1', 'pj_l');
+-- a partition without an index like that of the others is named
+DROP INDEX pj_b1_ts_v_tenant_idx;
+CREATE INDEX ON pj_b1 USING gpubtree (ts) INCLUDE (tenant, v);
+SET gpubtree.explain_decisions = on;
+DO $$ BEGIN EXECUTE 'EXPLAIN SELECT t.x FROM pj_o o JOIN pj_b t ON t.ts = o.k'; END $$;
+DO $$ BEGIN EXECUTE 'EXPLAIN SELECT t.v FROM pj_o o JOIN pj_l t ON t.tenant = o.g AND t.ts < o.k'; END $$;
+RESET gpubtree.explain_decisions;
 
 DROP TABLE pj, pj_h, pj_l, pj_b1, pj_b, pj_whole, pj_o;
 DROP FUNCTION pj_compare;
+DROP FUNCTION pj_executed;
+DROP ROLE gpubtree_joiner;

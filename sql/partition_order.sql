@@ -156,6 +156,50 @@ DECLARE c CURSOR FOR SELECT k FROM listed ORDER BY k OFFSET 2500;
 FETCH 1 FROM c;
 UPDATE listed SET v = -1 WHERE CURRENT OF c RETURNING k, v;
 ROLLBACK;
+-- percentiles: ranks are counted in all partitions together, whatever order these have
+CREATE TABLE hashed (id int, v int, w smallint, k bigint NOT NULL) PARTITION BY HASH (id);
+CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 3, REMAINDER 0);
+CREATE TABLE hashed_1 (k bigint NOT NULL, v int, w smallint, id int);
+ALTER TABLE hashed ATTACH PARTITION hashed_1 FOR VALUES WITH (MODULUS 3, REMAINDER 1);
+CREATE TABLE hashed_2 PARTITION OF hashed FOR VALUES WITH (MODULUS 3, REMAINDER 2);
+INSERT INTO hashed SELECT i, nullif(i * 7919 % 100003, 50000), i % 5, i::bigint * 1000003 % 4000000007 FROM generate_series(1, 30000) i;
+CREATE INDEX ON hashed USING gpubtree (v) INCLUDE (id);
+CREATE INDEX ON hashed USING gpubtree (w, k DESC);
+VACUUM ANALYZE hashed;
+CREATE FUNCTION percentiles(query text) RETURNS TABLE (nodes text, same boolean) LANGUAGE plpgsql AS $$
+DECLARE
+	found text;
+	expected text;
+BEGIN
+	SELECT string_agg(substring(line FROM 'Gpubtree(\w+)\)'), ' ') FROM plan_lines(query) line INTO nodes;
+	EXECUTE 'SELECT q::text FROM (' || query || ') q' INTO found;
+	SET LOCAL gpubtree.enabled = off;
+	EXECUTE 'SELECT q::text FROM (' || query || ') q' INTO expected;
+	SET LOCAL gpubtree.enabled = on;
+	same := found = expected;
+	RETURN NEXT;
+END $$;
+SELECT * FROM percentiles('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY v) FROM hashed');
+SELECT * FROM percentiles('SELECT percentile_disc(ARRAY[0, 0.001, 0.01, NULL, 0.25, 0.9, 1]) WITHIN GROUP (ORDER BY v DESC), count(v), sum(v), max(id) FROM hashed WHERE v BETWEEN 100 AND 90000');
+SELECT * FROM percentiles('SELECT percentile_disc((SELECT array_agg(i / 3000.0) FROM generate_series(0, 3000) i)) WITHIN GROUP (ORDER BY v) FROM hashed');
+SELECT * FROM percentiles('SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY k), count(*) FROM hashed WHERE w = 2');
+SELECT * FROM percentiles('SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY v), count(*) FROM hashed');
+SELECT * FROM percentiles('SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY v) FROM hashed WHERE v > 200000');
+SELECT * FROM percentiles('SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY k) FROM listed');
+PREPARE of_id(int, float8) AS SELECT percentile_disc($2) WITHIN GROUP (ORDER BY v), count(v) FROM hashed WHERE v > $1;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE of_id(50000, 0.5);
+EXECUTE of_id(200000, 0.5);
+EXECUTE of_id(50000, 1.5);
+PREPARE of_k(int) AS SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), count(*) FROM listed WHERE k > $1;
+SELECT * FROM leaves('EXECUTE of_k(2)');
+EXECUTE of_k(2);
+SELECT * FROM leaves('EXECUTE of_k(3)');
+EXECUTE of_k(3);
+RESET plan_cache_mode;
+SELECT o, (SELECT percentile_disc(0.4) WITHIN GROUP (ORDER BY k) FROM listed WHERE k >= o) FROM unnest(ARRAY[3, 4, 1, 2]) o;
+SELECT * FROM leaves('SELECT (SELECT percentile_disc(0.4) WITHIN GROUP (ORDER BY k) FROM listed WHERE k >= o) FROM unnest(ARRAY[3, 3]) o');
+
 -- equal keys in two partitions: rows are not in order by what comes behind the key
 CREATE TABLE pairs (a int NOT NULL, b int NOT NULL, c int) PARTITION BY RANGE (a, b);
 CREATE TABLE pairs_1 PARTITION OF pairs FOR VALUES FROM (0, 0) TO (5, 50);
@@ -167,7 +211,8 @@ SELECT * FROM leaves('SELECT a FROM pairs ORDER BY a OFFSET 5990 LIMIT 1');
 SELECT a FROM pairs ORDER BY a OFFSET 5990 LIMIT 1;
 SELECT * FROM pairs ORDER BY a, c OFFSET 5490 LIMIT 1;
 
-DROP TABLE seq, seq_default, flat, listed, pairs;
+DROP TABLE seq, seq_default, flat, listed, pairs, hashed;
+DROP FUNCTION percentiles;
 DROP FUNCTION listed_at;
 
 -- buckets: partitions end in the middle of a week, of a day, and of the hour that comes twice when clocks are put back
@@ -250,6 +295,14 @@ SELECT * FROM leaves('SELECT date_trunc(''week'', at), count(*) FROM seq WHERE a
 RESET gpubtree.enable_aggregate;
 RESET enable_hashagg;
 RESET enable_sort;
+-- a column that is NOT NULL in the largest partition alone
+ALTER TABLE seq_3 ALTER w SET NOT NULL;
+DELETE FROM seq WHERE at >= '2026-12-01' OR at IS NULL;
+DELETE FROM flat WHERE at >= '2026-12-01' OR at IS NULL;
+INSERT INTO seq SELECT '2026-11-25', 5, NULL FROM generate_series(1, 50);
+INSERT INTO flat SELECT '2026-11-25', 5, NULL FROM generate_series(1, 50);
+VACUUM ANALYZE seq;
+SELECT compare('SELECT date_trunc(''month'', at), count(w), count(*) FROM %s WHERE at >= ''2026-10-26'' AND at < ''2027-01-01'' AND v > 3 GROUP BY 1 ORDER BY 1');
 RESET timezone;
 DROP TABLE seq, flat;
 DROP FUNCTION compare, leaves, plan_lines;

@@ -14,6 +14,7 @@
  *	batch_device.c	engine: the device that mirrors the index, and the CPU for what it leaves
  *	batch_inner.c	leaves for the CPU engine from a mirror of the inner nodes
  *	batch_scan.c	engine: an ordinary index scan for each range
+ *	batch_source.c	ranges that come while others are answered
  *	batch_early.c	small parts first, for a list whose reader may stop soon
  *	batch_program.c	programs that are not plain: their evaluator, groups, giving up
  *	evaluator_memory.c	memory of evaluators, which the session keeps

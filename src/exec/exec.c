@@ -98,7 +98,8 @@ add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 
 	if (refusal == NULL && grouping.leaves != NIL)
 	{
-		if (stage == UPPERREL_DISTINCT || !gpb_bucket_add_merge_path(&grouping))
+		if (stage == UPPERREL_DISTINCT ||
+			(!gpb_bucket_add_merge_path(&grouping) && !gpb_percentile_add_path(&grouping)))
 			gpb_aggregate_add_merge_path(&grouping);
 	}
 	else if (refusal != NULL || stage == UPPERREL_DISTINCT ||

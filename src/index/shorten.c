@@ -38,6 +38,9 @@
 #define GPB_MOVES			256
 #define GPB_CUT_FOR_A_MOVE	8
 
+/* So many pages in use, beyond that, may lie behind one another while free blocks are looked for. */
+#define GPB_MOVES_AHEAD		8
+
 /* How long VACUUM tries to lock the index, and how often, in milliseconds */
 #define GPB_LOCK_TIME		2000
 #define GPB_LOCK_INTERVAL	50
@@ -80,12 +83,12 @@ is_in_use(IndexVacuumInfo *info, BlockNumber block, bool *fixed)
 
 /*
  * Find out how short the file can get: to the least length behind which as many blocks are free as
- * pay for the pages to be moved from there, for which there are free blocks before.  nfree is the
- * number of free blocks in all.  Returns the file's length if it stays as it is.  Nothing is locked
- * but the page that is looked at, so this is a plan, no more.
+ * pay for the pages to be moved from there.  Looks at blocks from the end on, and soon gives up
+ * where many are in use.  Returns the file's length if it stays as it is.  Nothing is locked but the
+ * page that is looked at, so this is a plan, no more.
  */
 static BlockNumber
-plan_length(IndexVacuumInfo *info, BlockNumber length, BlockNumber nfree)
+plan_length(IndexVacuumInfo *info, BlockNumber length)
 {
 	BlockNumber planned = length;
 	BlockNumber moves = 0;
@@ -97,9 +100,8 @@ plan_length(IndexVacuumInfo *info, BlockNumber length, BlockNumber nfree)
 		vacuum_delay_point();
 		if (is_in_use(info, length - cut, &fixed))
 			moves++;
-		if (fixed || moves > GPB_MOVES || cut > nfree)
+		if (fixed || moves > Min(cut / GPB_CUT_FOR_A_MOVE + GPB_MOVES_AHEAD, GPB_MOVES))
 			break;
-		/* of the free blocks, cut - moves are behind this one */
 		if (moves * GPB_CUT_FOR_A_MOVE <= cut && cut_pays(cut, length))
 			planned = length - cut;
 	}
@@ -127,8 +129,8 @@ lock_index(Relation index)
 }
 
 /*
- * From the end of the file to "planned", move what is in use, as far as that is possible.  The index
- * is locked against everybody.  Returns the length to which the file can be cut: behind it each
+ * From the end of the file to "planned", move what is in use to the first free blocks, as far as
+ * these lie before it.  The index is locked against everybody.  Returns the length to which the file can be cut: behind it each
  * block has been looked at under the lock, and is free.
  */
 static BlockNumber
@@ -148,7 +150,7 @@ empty_end(IndexVacuumInfo *info, const GpbLayout *layout, BlockNumber length,
 		if (!is_in_use(info, block - 1, &fixed))
 			continue;
 		if (fixed || ++moves > GPB_MOVES ||
-			!gpb_move_page(info->index, layout, block - 1, planned))
+			!gpb_move_page(info->index, layout, block - 1))
 			break;
 		RecordFreeIndexPage(info->index, block - 1);
 	}
@@ -170,9 +172,12 @@ cut_file(IndexVacuumInfo *info, IndexBulkDeleteResult *stats, const GpbLayout *l
 	if (RelationGetNumberOfBlocks(index) != length || !cut_pays(cut, length))
 		return;
 	RelationTruncate(index, left);
-	stats->num_pages = left;
-	stats->pages_free -= Min(stats->pages_free, cut);
-	stats->pages_deleted -= Min(stats->pages_deleted, cut);
+	if (stats != NULL)
+	{
+		stats->num_pages = left;
+		stats->pages_free -= Min(stats->pages_free, cut);
+		stats->pages_deleted -= Min(stats->pages_deleted, cut);
+	}
 	ereport(info->message_level,
 			(errmsg("index \"%s\": truncated %u to %u pages",
 					RelationGetRelationName(index), length, left)));
@@ -188,10 +193,10 @@ gpb_shorten(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	BlockNumber length = RelationGetNumberOfBlocks(info->index);
 	BlockNumber planned;
 
-	if (!cut_pays(stats->pages_free, length) || IsInParallelMode() ||
+	if ((stats != NULL && !cut_pays(stats->pages_free, length)) || IsInParallelMode() ||
 		!truncation_is_allowed(info->index))
 		return;
-	planned = plan_length(info, length, stats->pages_free);
+	planned = plan_length(info, length);
 	if (planned == length)
 		return;
 	GPB_HOLD("shorten-planned");

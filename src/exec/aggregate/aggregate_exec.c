@@ -309,7 +309,8 @@ const GpbNodeKind gpb_aggregate_node = {
 	.exec.ReScanCustomScan = rescan_aggregate,
 	.exec.EstimateDSMCustomScan = gpb_aggregate_estimate_shared,
 	.exec.InitializeDSMCustomScan = gpb_aggregate_make_shared,
-	.exec.ReInitializeDSMCustomScan = gpb_aggregate_make_shared,
+	.exec.ReInitializeDSMCustomScan = gpb_aggregate_renew_shared,
 	.exec.InitializeWorkerCustomScan = gpb_aggregate_find_shared,
+	.exec.ShutdownCustomScan = gpb_aggregate_leave_shared,
 	.exec.ExplainCustomScan = gpb_aggregate_explain
 };

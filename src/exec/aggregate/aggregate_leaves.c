@@ -30,6 +30,9 @@
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 
+/* A leaf is compared with so many others at most: few parents have leaves of more kinds. */
+#define MAX_MODELS	8
+
 /* What is planned of a parent's leaves */
 typedef struct GpbMerge
 {
@@ -42,7 +45,7 @@ typedef struct GpbMerge
 	bool		portable;		/* programs are to be the same whatever the index */
 	GpbAggregatePath *first;	/* with whose states those of the others must agree */
 	GpbAggregateQuery first_query;	/* of its leaf */
-	uint32		first_codes;	/* INCLUDE columns whose codes its program reads, as bits */
+	List	   *models;			/* GpbAggregatePaths: leaves may be alike theirs */
 	const GpbAggregatePath *rows;	/* what a leaf without an index does, as if of the first leaf;
 									 * NULL until it is asked for */
 	const char *rows_refusal;	/* why that cannot be done, if it was asked for */
@@ -103,46 +106,62 @@ leaf_query(const GpbMerge *merge, RelOptInfo *leaf, GpbAggregateQuery *query)
 		query->sets = merge->first->plan.sets;
 }
 
-/* The path of a leaf is the first one, with whose states those of the others must agree. */
+/* Let other leaves be alike this one, if there are not enough such yet. */
 static void
-set_first(GpbMerge *merge, GpbAggregatePath *own, const GpbAggregateQuery *query)
+add_model(GpbMerge *merge, GpbAggregatePath *own)
 {
 	uint32		columns = gpb_program_columns(&own->plan.program.program);
 
-	merge->first = own;
-	merge->first_query = *query;
-	merge->first_codes = 0;
+	if (list_length(merge->models) >= MAX_MODELS)
+		return;
+	merge->models = lappend(merge->models, own);
+	own->codes = 0;
 	for (int slot = 1; slot <= own->index->ncolumns - own->index->nkeycolumns; slot++)
 	{
 		if ((columns >> (slot - 1) & 1) != 0 &&
 			gpb_slot_coding(own->index, slot) == GPB_CODING_DICTIONARY)
-			merge->first_codes |= (uint32) 1 << (slot - 1);
+			own->codes |= (uint32) 1 << (slot - 1);
 	}
 }
 
 /*
- * The path of leaf i where it is alike the first leaf; NULL if it is not.  As many of its pages
- * must be visible to all, or more: else it has a price of its own.
+ * The path of a leaf that does what the model's does; NULL if the leaves are not alike.  As many
+ * pages of it must be visible to all, or more: else it has a price of its own.
  */
 static CustomPath *
-match_alike(const GpbMerge *merge, int i)
+alike_path(const GpbMerge *merge, GpbAggregatePath *model, RelOptInfo *leaf)
 {
-	RelOptInfo *leaf = merge->leaf[i];
 	GpbSibling	sibling;
 	IndexOptInfo *index;
 	CustomPath *path;
 
-	if (merge->first == NULL || leaf->allvisfrac < merge->first->index->rel->allvisfrac - 0.05)
+	if (leaf->pages > 0 && leaf->allvisfrac < model->index->rel->allvisfrac - 0.05)
 		return NULL;
-	gpb_sibling_begin(merge->query.root, merge->first->index->rel, leaf, &sibling);
-	index = gpb_sibling_index(&sibling, merge->first->index);
+	gpb_sibling_begin(merge->query.root, model->index->rel, leaf, &sibling);
+	index = gpb_sibling_index(&sibling, model->index);
 	if (index == NULL || !gpb_sibling_restrictions_agree(&sibling) ||
-		(merge->first_codes != 0 && !gpb_codes_are_here(index, merge->first_codes)))
+		(model->codes != 0 && !gpb_codes_are_here(index, model->codes)))
 		return NULL;
-	path = gpb_alike_aggregate_path(merge->first, &sibling, index);
-	gpb_sibling_price(&sibling, &merge->first->path.path, gpb_setup_cost, &path->path);
-	path->path.rows = merge->first->path.path.rows;
+	path = gpb_alike_aggregate_path(model, &sibling, index);
+	gpb_sibling_price(&sibling, &model->path.path, gpb_setup_cost, &path->path);
+	path->path.rows = model->path.path.rows;
 	return path;
+}
+
+/* The path of leaf i where it is alike one that was matched; NULL if it is alike none */
+static CustomPath *
+match_alike(const GpbMerge *merge, int i)
+{
+	ListCell   *lc;
+
+	foreach(lc, merge->models)
+	{
+		CustomPath *path = alike_path(merge, lfirst(lc), merge->leaf[i]);
+
+		if (path != NULL)
+			return path;
+	}
+	return NULL;
 }
 
 /*
@@ -167,12 +186,16 @@ match_leaf(GpbMerge *merge, int i, bool *disagrees)
 	if (own == NULL)
 		return refusals.data;
 	if (merge->first == NULL)
-		set_first(merge, own, &query);
+	{
+		merge->first = own;
+		merge->first_query = query;
+	}
 	else if (!gpb_states_agree(&own->plan, &merge->first->plan))
 	{
 		*disagrees = true;
 		return "its index has a column in another form";
 	}
+	add_model(merge, own);
 	merge->path[i] = &own->path;
 	merge->may_give_up |= own->may_give_up;
 	return NULL;
@@ -357,6 +380,7 @@ match_leaves(GpbMerge *merge, bool *disagrees)
 	const char **refusal = palloc0(sizeof(char *) * merge->n);
 
 	merge->first = NULL;
+	merge->models = NIL;
 	merge->may_give_up = false;
 	merge->rows = NULL;
 	merge->rows_refusal = NULL;

@@ -43,7 +43,6 @@ format_of(const GpbAggregatePlan *plan)
 {
 	List	   *format = NIL;
 
-	gpb_put_int(&format, plan->has_program);
 	gpb_put_items(&format, plan->items, plan->nitems);
 	for (int i = 0; i < plan->ngroups; i++)
 		gpb_put_word_type(&format, state_type(plan->group_types[i]));

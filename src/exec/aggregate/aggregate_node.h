@@ -110,8 +110,10 @@ typedef struct GpbAggregateScan
 	const char *unbound;		/* if so, why it cannot be used, or NULL */
 	bool		ranges_may_fail;	/* an error that core might not come to */
 	Bitmapset  *range_params;	/* of the executor, if so */
-	GpbSharedParts *parts;		/* of the index, which several processes share out; NULL: this one
-								 * has all of it */
+	struct GpbAggregateShared *shared;	/* with other processes, by which they share out the index;
+										 * NULL: this one has all of it */
+	GpbBatchCounters workers;	/* what those counted that have ended */
+	char		workers_engine[32];
 	ExprState  *having;
 	int			nsubs;
 	GpbSubprogram *subs;		/* those of each phase together, in the order of values */
@@ -210,7 +212,10 @@ extern bool gpb_aggregate_next_state(GpbAggregateScan *scan);
 extern Size gpb_aggregate_estimate_shared(CustomScanState *css, ParallelContext *pcxt);
 extern void gpb_aggregate_make_shared(CustomScanState *css, ParallelContext *pcxt,
 									  void *coordinate);
+extern void gpb_aggregate_renew_shared(CustomScanState *css, ParallelContext *pcxt,
+									   void *coordinate);
 extern void gpb_aggregate_find_shared(CustomScanState *css, shm_toc *toc, void *coordinate);
+extern void gpb_aggregate_leave_shared(CustomScanState *css);
 
 /*
  * Have all subprograms answer what the ranges have in the parts that this process takes.  Returns

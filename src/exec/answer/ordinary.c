@@ -54,7 +54,7 @@ path_size(const Path *path)
 static Path *
 ordinary_of(Path *path, int place)
 {
-	if (gpb_is_our_path(path) && list_length(((CustomPath *) path)->custom_paths) == place + 1)
+	if (gpb_is_our_path(path) && list_length(((CustomPath *) path)->custom_paths) > place)
 		path = list_nth(((CustomPath *) path)->custom_paths, place);
 	return path_size(path) > 0 ? path : NULL;
 }

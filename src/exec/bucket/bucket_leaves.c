@@ -16,12 +16,14 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
 
 #include "exec/bucket/bucket_path.h"
 #include "exec/compile/state_column.h"
 #include "exec/price/price_constants.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
+#include "exec/shell/never_null.h"
 #include "exec/shell/ordered_leaves.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
@@ -33,7 +35,10 @@ typedef struct GpbBucketLeaves
 	bool		wants_order;	/* the query can use that of the buckets, which is */
 	bool		descends;
 	bool		nulls_first;
-	List	   *paths;			/* GpbBucketPaths, in the order of the leaves, if they have one */
+	GpbBucketPath *model;		/* the path of the largest leaf; those of others are alike, or have
+								 * states that agree with its */
+	List	   *aggrefs;		/* of that leaf */
+	List	   *paths;			/* of the leaves, in their order, if they have one */
 	bool		in_order;		/* leaves follow one another; one that has NULLs has nothing else */
 } GpbBucketLeaves;
 
@@ -71,30 +76,6 @@ states_agree(const GpbBucketPlan *a, const GpbBucketPlan *b)
 		equal(a->arguments, b->arguments);
 }
 
-/* Add the path of a leaf.  Returns false if it has none, or one whose states do not agree. */
-static bool
-add_leaf(GpbBucketLeaves *leaves, RelOptInfo *leaf)
-{
-	PlannerInfo *root = leaves->query->root;
-	GpbGrouping *grouping = palloc(sizeof(GpbGrouping));
-	GpbBucketWish wish = {.descends = leaves->descends};
-	GpbBucketPath *own;
-
-	if (!gpb_rel_is_table(root, leaf))
-		return false;
-	leaf_query(leaves->query, leaf, grouping);
-	wish.state = linitial(grouping->target->exprs);
-	own = gpb_best_bucket_path(grouping, &wish);
-	if (own == NULL ||
-		(leaves->paths != NIL &&
-		 !states_agree(&((GpbBucketPath *) linitial(leaves->paths))->plan, &own->plan)))
-		return false;
-	leaves->paths = lappend(leaves->paths, own);
-	return true;
-}
-
-/* ---- the order of leaves ---- */
-
 /* The key of the parent that a leaf's path cuts into buckets */
 static Var *
 parent_key(PlannerInfo *root, const GpbBucketPath *own)
@@ -103,13 +84,119 @@ parent_key(PlannerInfo *root, const GpbBucketPath *own)
 								 gpb_key_column_var(root, own->index, own->plan.column));
 }
 
+/* The path of a leaf, found by itself; NULL if there is none. */
+static GpbBucketPath *
+match_leaf(const GpbBucketLeaves *leaves, RelOptInfo *leaf, List **aggrefs)
+{
+	GpbGrouping *grouping = palloc(sizeof(GpbGrouping));
+	GpbBucketWish wish = {.descends = leaves->descends};
+
+	leaf_query(leaves->query, leaf, grouping);
+	wish.state = linitial(grouping->target->exprs);
+	*aggrefs = grouping->aggrefs;
+	return gpb_best_bucket_path(grouping, &wish);
+}
+
+/*
+ * Does each count() count all rows of the leaf if it does so of the model's?  Whether a column is
+ * NOT NULL is each leaf's own.
+ */
+static bool
+counts_agree(const GpbBucketLeaves *leaves, const GpbSibling *sibling)
+{
+	PlannerInfo *root = leaves->query->root;
+	ListCell   *lc;
+
+	foreach(lc, leaves->aggrefs)
+	{
+		Aggref	   *aggref = lfirst_node(Aggref, lc);
+
+		if (aggref->aggfnoid == F_COUNT_ANY &&
+			gpb_counts_rows(root, NULL, aggref) !=
+			gpb_counts_rows(root, NULL,
+							(Aggref *) gpb_sibling_expression(sibling, (Node *) aggref)))
+			return false;
+	}
+	return true;
+}
+
+/* The path of a leaf that is alike the model's; NULL if it is not. */
+static CustomPath *
+match_alike(const GpbBucketLeaves *leaves, RelOptInfo *leaf)
+{
+	GpbBucketPath *model = leaves->model;
+	const Path *of_model = &model->path.path;
+	GpbSibling	sibling;
+	IndexOptInfo *index;
+	CustomPath *path;
+
+	/* where fewer of its pages are visible to all it has a price of its own */
+	if (leaf->pages > 0 && leaf->allvisfrac < model->index->rel->allvisfrac - 0.05)
+		return NULL;
+	gpb_sibling_begin(leaves->query->root, model->index->rel, leaf, &sibling);
+	index = gpb_sibling_index(&sibling, model->index);
+	if (index == NULL || !gpb_sibling_restrictions_agree(&sibling) ||
+		!counts_agree(leaves, &sibling))
+		return NULL;
+	path = gpb_alike_bucket_path(model, &sibling, index);
+	gpb_sibling_price(&sibling, of_model, of_model->startup_cost, &path->path);
+	path->path.rows = clamp_row_est(of_model->rows * leaf->rows /
+									Max(model->index->rel->rows, 1.0));
+	return path;
+}
+
+/* Add the path of a leaf.  Returns false if it has none, or one whose states do not agree. */
+static bool
+add_leaf(GpbBucketLeaves *leaves, RelOptInfo *leaf)
+{
+	PlannerInfo *root = leaves->query->root;
+	CustomPath *path;
+	GpbBucketPath *own;
+	List	   *aggrefs;
+
+	if (!gpb_rel_is_table(root, leaf))
+		return false;
+	path = leaf == leaves->model->index->rel ? &leaves->model->path : match_alike(leaves, leaf);
+	if (path == NULL)
+	{
+		own = match_leaf(leaves, leaf, &aggrefs);
+		if (own == NULL || !states_agree(&leaves->model->plan, &own->plan) ||
+			!equal(parent_key(root, own), parent_key(root, leaves->model)))
+			return false;
+		path = &own->path;
+	}
+	leaves->paths = lappend(leaves->paths, path);
+	return true;
+}
+
+/* Find the path of the largest leaf; false if it has none. */
+static bool
+find_model(GpbBucketLeaves *leaves)
+{
+	RelOptInfo *largest = NULL;
+	ListCell   *lc;
+
+	foreach(lc, leaves->query->leaves)
+	{
+		RelOptInfo *leaf = lfirst(lc);
+
+		if (largest == NULL || leaf->tuples > largest->tuples)
+			largest = leaf;
+	}
+	if (!gpb_rel_is_table(leaves->query->root, largest))
+		return false;
+	leaves->model = match_leaf(leaves, largest, &leaves->aggrefs);
+	return leaves->model != NULL;
+}
+
+/* ---- the order of leaves ---- */
+
 /* Put the leaves in the order of the key, if they have one. */
 static void
 order_leaves(GpbBucketLeaves *leaves)
 {
 	PlannerInfo *root = leaves->query->root;
-	const GpbBucketPath *first = linitial(leaves->paths);
-	GpbLeafOrder order = {.column = parent_key(root, first), .descends = leaves->descends,
+	GpbLeafOrder order = {.column = parent_key(root, leaves->model), .descends = leaves->descends,
 	.nulls_first = leaves->nulls_first};
 	List	   *ordered = gpb_ordered_leaves(root, leaves->query->rel, order);
 	Path	  **path_of;			/* of each relation */
@@ -125,22 +212,6 @@ order_leaves(GpbBucketLeaves *leaves)
 	foreach(lc, ordered)
 		paths = lappend(paths, path_of[((RelOptInfo *) lfirst(lc))->relid]);
 	leaves->paths = paths;
-}
-
-/* Do all leaves cut the same key of the parent? */
-static bool
-keys_agree(const GpbBucketLeaves *leaves)
-{
-	PlannerInfo *root = leaves->query->root;
-	Var		   *key = parent_key(root, linitial(leaves->paths));
-	ListCell   *lc;
-
-	foreach(lc, leaves->paths)
-	{
-		if (!equal(key, parent_key(root, lfirst(lc))))
-			return false;
-	}
-	return true;
 }
 
 /* ---- the node that merges ---- */
@@ -163,12 +234,12 @@ static void
 fill_plan(const GpbBucketLeaves *leaves, GpbBucketPath *own)
 {
 	const GpbGrouping *query = leaves->query;
-	const GpbBucketPath *first = linitial(leaves->paths);
+	const GpbBucketPath *model = leaves->model;
 	GpbBucketPlan *plan = &own->plan;
 	GpbBucketMerge *merge = &plan->merge;
 
-	own->index = first->index;
-	*plan = first->plan;
+	own->index = model->index;
+	*plan = model->plan;
 	plan->conditions = plan->filters = plan->program.constants = NIL;
 	plan->backward = false;
 	plan->returns_states = false;
@@ -177,7 +248,7 @@ fill_plan(const GpbBucketLeaves *leaves, GpbBucketPath *own)
 	merge->descends = leaves->descends;
 	merge->nulls_first = leaves->nulls_first;
 	merge->in_order = leaves->in_order;
-	gpb_leaf_bounds(query->rel, parent_key(query->root, first), &merge->first, &merge->last);
+	gpb_leaf_bounds(query->rel, parent_key(query->root, model), &merge->first, &merge->last);
 }
 
 /* Fill in the price: that of the leaves, and of merging and perhaps sorting what they return. */
@@ -250,14 +321,13 @@ gpb_bucket_add_merge_path(const GpbGrouping *query)
 		!gpb_bucket_may_answer(query))
 		return false;
 	match_order(&leaves);
+	if (!find_model(&leaves) || gpb_may_fail((Node *) leaves.model->plan.arguments))
+		return false;
 	foreach(lc, query->leaves)
 	{
 		if (!add_leaf(&leaves, lfirst(lc)))
 			return false;
 	}
-	if (!keys_agree(&leaves) ||
-		gpb_may_fail((Node *) ((GpbBucketPath *) linitial(leaves.paths))->plan.arguments))
-		return false;
 	order_leaves(&leaves);
 	return gpb_offer_bucket_path(query, merging_path(&leaves));
 }

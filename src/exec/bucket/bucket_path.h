@@ -12,6 +12,7 @@
 #include "nodes/extensible.h"
 
 #include "exec/bucket/bucket_match.h"
+#include "exec/shell/sibling.h"
 
 typedef struct GpbBucketPath
 {
@@ -22,6 +23,8 @@ typedef struct GpbBucketPath
 	List	   *having;
 	double		groups;			/* about how many there are, before HAVING */
 	GpbBucketPlan plan;
+	CustomScan *scan;			/* of a model of others (gpb_alike_bucket_path()); NULL: not yet
+								 * made */
 } GpbBucketPath;
 
 /* What is wanted of a leaf: states, one of each bucket, in the order of results or in reverse */
@@ -39,6 +42,14 @@ extern GpbBucketPath *gpb_make_bucket_path(RelOptInfo *parent, PathTarget *targe
  * NULL if the rows of the whole query are wanted.
  */
 extern GpbBucketPath *gpb_best_bucket_path(const GpbGrouping *query, const GpbBucketWish *wish);
+
+/*
+ * A path without costs of states of the sibling's other leaf, whose index this is: what the model,
+ * a path of states of the sibling's leaf, does there, it is to do here.  Restrictions and indexes
+ * of both must have been found to be the same.
+ */
+extern CustomPath *gpb_alike_bucket_path(GpbBucketPath *model, const GpbSibling *sibling,
+										 const IndexOptInfo *index);
 
 /*
  * Offer the path.  Returns false if that is of no use, since core's hash table of the groups is

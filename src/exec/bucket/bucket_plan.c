@@ -8,6 +8,7 @@
 #include "compat.h"
 
 #include "access/stratnum.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 
@@ -23,10 +24,27 @@
 static Plan *plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 								   List *tlist, List *clauses, List *custom_plans);
 
+static Plan *plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+						List *clauses, List *custom_plans);
+
 static const CustomPathMethods bucket_aggregate_path_methods = {
 	.CustomName = "GpubtreeBucketAggregate",
 	.PlanCustomPath = plan_bucket_aggregate
 };
+
+static const CustomPathMethods alike_path_methods = {
+	.CustomName = "GpubtreeBucketAggregate",
+	.PlanCustomPath = plan_alike
+};
+
+/* A path that differs from another leaf's in the table and the index alone */
+typedef struct GpbAlikePath
+{
+	CustomPath	path;
+	GpbBucketPath *model;
+	GpbSibling	sibling;		/* from the model's leaf to this one */
+	Oid			index;
+} GpbAlikePath;
 
 /* ---- path ---- */
 
@@ -60,6 +78,19 @@ gpb_make_bucket_path(RelOptInfo *parent, PathTarget *target)
 {
 	return (GpbBucketPath *) gpb_make_path(sizeof(GpbBucketPath), &bucket_aggregate_path_methods,
 										   parent, target);
+}
+
+CustomPath *
+gpb_alike_bucket_path(GpbBucketPath *model, const GpbSibling *sibling, const IndexOptInfo *index)
+{
+	CustomPath *path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, sibling->other,
+									 model->path.path.pathtarget);
+	GpbAlikePath *alike = (GpbAlikePath *) path;
+
+	alike->model = model;
+	alike->sibling = *sibling;
+	alike->index = index->indexoid;
+	return path;
 }
 
 /*
@@ -227,5 +258,36 @@ plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	gpb_check_expressions(path, scan, plan->program.constants, 1, 0);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->having), 1,
 						  list_length(own->columns));
+	return &scan->scan.plan;
+}
+
+/* The plan of an alike path's model, as if it were that leaf's */
+static const CustomScan *
+model_plan(PlannerInfo *root, GpbBucketPath *model)
+{
+	if (model->scan == NULL)
+	{
+		TargetEntry *state = makeTargetEntry(linitial(model->columns), 1, NULL, false);
+
+		model->scan = (CustomScan *) plan_bucket_aggregate(root, model->path.path.parent,
+														   &model->path, list_make1(state), NIL,
+														   NIL);
+	}
+	return model->scan;
+}
+
+/* PlanCustomPath of a path that is alike another */
+static Plan *
+plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+		   List *custom_plans)
+{
+	const GpbAlikePath *alike = (GpbAlikePath *) path;
+	CustomScan *scan = gpb_sibling_plan(&alike->sibling, model_plan(root, alike->model),
+										alike->index);
+	TargetEntry *state = linitial_node(TargetEntry, tlist);
+
+	/* the target is the model's */
+	state->expr = linitial_node(TargetEntry, scan->custom_scan_tlist)->expr;
+	scan->scan.plan.targetlist = tlist;
 	return &scan->scan.plan;
 }

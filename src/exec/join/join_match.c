@@ -179,7 +179,7 @@ match_leaves(PlannerInfo *root, GpbJoinCandidate *candidate)
 								   candidate->partitions);
 	if (refusal != NULL && gpb_explain_decisions)
 		ereport(NOTICE,
-				(errmsg("index \"%s\" does not answer this join: %s",
+				(errmsg("GpubtreeJoin does not answer this join: index \"%s\": %s",
 						get_rel_name(candidate->index->indexoid), refusal)));
 	return refusal == NULL;
 }

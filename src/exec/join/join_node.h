@@ -42,7 +42,7 @@ typedef struct GpbJoinPlan
 	int			nouter;			/* columns of the outer plan */
 	int			ninner;
 	AttrNumber *inner;			/* column of the index, or of the table, of each inner column */
-	GpbPartitionList partitions;	/* if it is not empty, these are joined, and the index is of one */
+	GpbPartitionList partitions;	/* these are joined, and the index is of one; or empty */
 	AttrNumber **partition_inner;	/* as inner, for each of them; NULL if index_only */
 
 	/* "key column OP value" of an outer row: what makes its range of keys */

@@ -189,14 +189,17 @@
 
 /*
  * To have a column of a row that no index has as a word, and what more that takes of a numeric, and
- * of a text, which is looked up among those that came before.  A row itself costs what its scan does.
- * Of 1.5 M rows of 72 bytes core's Append, scan and count(*) took 156 ns a row, and ours 79; sum(v)
- * took 15 ns more, sums of four columns 47, that of a numeric from 15 to 40, groups of a text
- * 125 where groups of an integer took 11 and of a date 61.
+ * of a text, which is looked up among those that came before.  A row itself costs what its scan
+ * does.  Of 1.5 M rows of 72 bytes core's Append, scan and count(*) took 156 ns a row, and ours 79;
+ * sum(v) took 15 ns more, aggregates of four columns 47, the sum of a numeric from 15 to 40, groups
+ * of a text 125 where groups of an integer took 11 and of a date 61.
  */
 #define GPB_ROW_VALUE_COST		0.5
 #define GPB_ROW_NUMERIC_COST	0.5
 #define GPB_ROW_TEXT_COST		3.0
+
+/* To find ranks in one tree more beside others, a few descents and batches: an estimate */
+#define GPB_RANK_LEAF_COST		4000.0
 
 /* Entries of a group of an expression, at least, as far as the price is concerned: an estimate */
 #define GPB_GROUP_ENTRIES		20.0

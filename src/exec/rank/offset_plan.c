@@ -165,18 +165,19 @@ leaf_path(PlannerInfo *root, RelOptInfo *leaf, int remaining, GpbOffsetPrice *pr
 {
 	double		skipped = Min(price->remaining, leaf->rows);
 	GpbRankWish wish = {.skipped = skipped, .remaining = remaining};
-	Path	   *ordinary = ordinary_leaf_path(root, leaf);
 	Path	   *path = NULL;
+	bool		counted;
 
 	wish.target = gpb_rank_child_target(root, leaf);
 	wish.columns = wish.target->exprs;
 	if (gpb_rel_is_table(root, leaf))
 		path = gpb_rank_path(root, leaf, &wish);
+	counted = path != NULL;
+	if (!counted)
+		path = ordinary_leaf_path(root, leaf);
 	if (path != NULL)
-		add_leaf_price(price, path, true, leaf->rows, skipped);
-	else if (ordinary != NULL)
-		add_leaf_price(price, ordinary, false, leaf->rows, skipped);
-	return path != NULL ? path : ordinary;
+		add_leaf_price(price, path, counted, leaf->rows, skipped);
+	return path;
 }
 
 /* ---- path ---- */

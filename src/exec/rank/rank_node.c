@@ -72,6 +72,7 @@ gpb_percentile_put(const GpbPercentilePlan *plan, CustomScan *scan)
 		gpb_put_int(private, plan->percentiles[i].descending);
 		gpb_put_oid(private, plan->percentiles[i].type);
 	}
+	gpb_put_partitions(private, &plan->partitions);
 }
 
 void
@@ -94,4 +95,5 @@ gpb_percentile_get(const CustomScan *scan, GpbPercentilePlan *plan)
 		plan->percentiles[i].descending = gpb_get_int(&reader);
 		plan->percentiles[i].type = gpb_get_oid(&reader);
 	}
+	gpb_get_partitions(&reader, &plan->partitions);
 }

@@ -14,6 +14,7 @@
 #include "exec/compile/grouping.h"
 #include "exec/compile/items.h"
 #include "exec/shell/node_shell.h"
+#include "exec/where/partition_match.h"
 
 /* ---- planning: what both share (rank_plan.c) ---- */
 
@@ -162,8 +163,8 @@ typedef struct GpbPercentile
 } GpbPercentile;
 
 /*
- * The fields of the plan node, which scans one table.  Its scan tuple has the value of each item,
- * then of each percentile and, never filled, the key columns.
+ * The fields of the plan node, which scans one table, or stands for the parent of several
+ * partitions.  Its scan tuple has the value of each item, then of each percentile and, never filled, the key columns.
  */
 typedef struct GpbPercentilePlan
 {
@@ -176,6 +177,8 @@ typedef struct GpbPercentilePlan
 	List	   *conditions;		/* on it and the columns before it */
 	List	   *fractions;		/* of each percentile */
 	bool		nulls;			/* may rows be NULL there, which count for the other aggregates? */
+	GpbPartitionList partitions;	/* if there are several, the index is that of one of them, and
+									 * no NULLs count */
 } GpbPercentilePlan;
 
 /* Put the fields into the plan node. */
@@ -187,8 +190,8 @@ extern void gpb_percentile_get(const CustomScan *scan, GpbPercentilePlan *plan);
 extern const GpbNodeKind gpb_percentile_node;
 
 /*
- * Offer our path for a query's aggregates; to be called from create_upper_paths_hook.  Returns
- * false if none was offered.
+ * Offer our path for a query's aggregates, of one table or of several leaves; to be called from
+ * create_upper_paths_hook.  Returns false if none was offered.
  */
 extern bool gpb_percentile_add_path(const GpbGrouping *query);
 

@@ -247,7 +247,8 @@ gpb_sibling_restrictions_agree(const GpbSibling *sibling)
 static bool
 same_index(const GpbSibling *sibling, const IndexOptInfo *a, IndexOptInfo *b)
 {
-	if (a->ncolumns != b->ncolumns || a->nkeycolumns != b->nkeycolumns || b->indpred != NIL)
+	if (a->ncolumns != b->ncolumns || a->nkeycolumns != b->nkeycolumns ||
+		!same_list(sibling, a->indpred, b->indpred))
 		return false;
 	for (int c = 0; c < a->ncolumns; c++)
 	{
@@ -269,8 +270,6 @@ gpb_sibling_index(const GpbSibling *sibling, const IndexOptInfo *index)
 {
 	ListCell   *lc;
 
-	if (index->indpred != NIL)
-		return NULL;
 	foreach(lc, sibling->other->indexlist)
 	{
 		IndexOptInfo *other = lfirst_node(IndexOptInfo, lc);

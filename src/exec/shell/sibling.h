@@ -42,7 +42,7 @@ extern bool gpb_sibling_restrictions_agree(const GpbSibling *sibling);
 
 /*
  * The other's index that has the same columns as this one of the leaf's, in the same order and
- * coding; neither may have a predicate.  NULL if there is none, or if it is not usable.
+ * coding, and the same predicate.  NULL if there is none, or if it is not usable.
  */
 extern IndexOptInfo *gpb_sibling_index(const GpbSibling *sibling, const IndexOptInfo *index);
 

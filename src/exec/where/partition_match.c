@@ -10,6 +10,7 @@
 
 #include "access/genam.h"
 #include "access/stratnum.h"
+#include "access/table.h"
 #include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -19,7 +20,6 @@
 #include "utils/datum.h"
 #include "utils/lsyscache.h"
 
-#include "exec/shell/never_null.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/where/partition_match.h"
 #include "index/index.h"
@@ -48,16 +48,14 @@ column_of_parent(PlannerInfo *root, Index relid, AttrNumber attno, Index parent)
 	return attno;
 }
 
-/* Is column c of both indexes the same of the parent, with the same order, and NULL as seldom? */
+/* Is column c of both indexes the same of the parent, in the same order? */
 static bool
 columns_are_alike(PlannerInfo *root, Index parent, const IndexOptInfo *a, const IndexOptInfo *b,
 				  int c)
 {
 	AttrNumber	attno = column_of_parent(root, a->rel->relid, a->indexkeys[c], parent);
 
-	if (attno == 0 || attno != column_of_parent(root, b->rel->relid, b->indexkeys[c], parent) ||
-		gpb_column_is_not_null(table_of(root, a->rel), a->indexkeys[c]) !=
-		gpb_column_is_not_null(table_of(root, b->rel), b->indexkeys[c]))
+	if (attno == 0 || attno != column_of_parent(root, b->rel->relid, b->indexkeys[c], parent))
 		return false;
 	return c >= a->nkeycolumns ||
 		(gpb_own_family(a, c) == gpb_own_family(b, c) &&
@@ -65,25 +63,27 @@ columns_are_alike(PlannerInfo *root, Index parent, const IndexOptInfo *a, const 
 		 a->reverse_sort[c] == b->reverse_sort[c] && a->nulls_first[c] == b->nulls_first[c]);
 }
 
-/* Have both indexes the same form on disk? */
-static bool
-layouts_are_alike(const IndexOptInfo *a, const IndexOptInfo *b)
+/* The form of an index on disk */
+static GpbLayout
+layout_of(const IndexOptInfo *index)
 {
-	/* the planner holds locks already */
-	Relation	one = index_open(a->indexoid, NoLock);
-	Relation	other = index_open(b->indexoid, NoLock);
-	bool		alike = memcmp(gpb_layout(one), gpb_layout(other), sizeof(GpbLayout)) == 0;
+	/* the planner holds a lock already */
+	Relation	relation = index_open(index->indexoid, NoLock);
+	GpbLayout	layout = *gpb_layout(relation);
 
-	index_close(other, NoLock);
-	index_close(one, NoLock);
-	return alike;
+	index_close(relation, NoLock);
+	return layout;
 }
 
-/* Is the index, of a leaf of the parent, like the model in all that a plan is made by? */
+/*
+ * Is the index, of a leaf of the parent, like the model, which has this layout, in all that a plan
+ * is made by?
+ */
 static bool
 indexes_are_alike(PlannerInfo *root, RelOptInfo *parent, IndexOptInfo *model,
-				  IndexOptInfo *index)
+				  const GpbLayout *layout, IndexOptInfo *index)
 {
+	GpbLayout	other;
 	int			c;
 
 	if (!gpb_index_is_usable(index) || index->nkeycolumns != model->nkeycolumns ||
@@ -95,10 +95,34 @@ indexes_are_alike(PlannerInfo *root, RelOptInfo *parent, IndexOptInfo *model,
 		if (!columns_are_alike(root, parent->relid, model, index, c))
 			return false;
 	}
-	return layouts_are_alike(model, index) &&
+	other = layout_of(index);
+	return memcmp(layout, &other, sizeof(GpbLayout)) == 0 &&
 		(index->indpred == NIL ||
 		 equal(gpb_of_parent(root, model->rel, (Node *) model->indpred),
 			   gpb_of_parent(root, index->rel, (Node *) index->indpred)));
+}
+
+/* The parent's columns that are NULL in no row of a leaf */
+static Bitmapset *
+never_null_columns(PlannerInfo *root, RelOptInfo *parent, RelOptInfo *leaf)
+{
+	/* the planner holds a lock already */
+	Relation	table = table_open(table_of(root, leaf), NoLock);
+	TupleDesc	descriptor = RelationGetDescr(table);
+	Bitmapset  *columns = NULL;
+	int			i;
+
+	for (i = 0; i < descriptor->natts; i++)
+	{
+		AttrNumber	attno = 0;
+
+		if (GPB_NEVER_NULL(descriptor, i))
+			attno = column_of_parent(root, leaf->relid, i + 1, parent->relid);
+		if (attno > 0)
+			columns = bms_add_member(columns, attno);
+	}
+	table_close(table, NoLock);
+	return columns;
 }
 
 /* The table's restrictions as the query says them */
@@ -115,13 +139,14 @@ restrictions_as_said(PlannerInfo *root, RelOptInfo *rel)
 
 /* The leaf's index that is like the model, or NULL */
 static IndexOptInfo *
-find_alike(PlannerInfo *root, RelOptInfo *parent, IndexOptInfo *model, RelOptInfo *leaf)
+find_alike(PlannerInfo *root, RelOptInfo *parent, IndexOptInfo *model, const GpbLayout *layout,
+		   RelOptInfo *leaf)
 {
 	ListCell   *lc;
 
 	foreach(lc, leaf->indexlist)
 	{
-		if (indexes_are_alike(root, parent, model, lfirst_node(IndexOptInfo, lc)))
+		if (indexes_are_alike(root, parent, model, layout, lfirst_node(IndexOptInfo, lc)))
 			return lfirst(lc);
 	}
 	return NULL;
@@ -322,6 +347,8 @@ gpb_match_partitions(PlannerInfo *root, RelOptInfo *parent, List *leaves, IndexO
 					 GpbPartitionMatch *match)
 {
 	List	   *restrictions = restrictions_as_said(root, model->rel);
+	Bitmapset  *never_null = never_null_columns(root, parent, model->rel);
+	GpbLayout	layout = layout_of(model);
 	int			at = 0;
 	ListCell   *lc;
 
@@ -338,9 +365,14 @@ gpb_match_partitions(PlannerInfo *root, RelOptInfo *parent, List *leaves, IndexO
 
 		if (leaf != model->rel)
 		{
-			index = gpb_rel_is_table(root, leaf) ? find_alike(root, parent, model, leaf) : NULL;
+			index = gpb_rel_is_table(root, leaf) ?
+				find_alike(root, parent, model, &layout, leaf) : NULL;
 			if (index == NULL)
 				return psprintf("partition \"%s\" has no index like it",
+								get_rel_name(table_of(root, leaf)));
+			if (never_null != NULL &&
+				!bms_is_subset(never_null, never_null_columns(root, parent, leaf)))
+				return psprintf("partition \"%s\" may have NULLs where another has none",
 								get_rel_name(table_of(root, leaf)));
 			if (!equal(restrictions, restrictions_as_said(root, leaf)))
 				return psprintf("partition \"%s\" has other conditions",

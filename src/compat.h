@@ -127,6 +127,15 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 /* ---- 18 ---- */
 
+/* May VACUUM truncate a table that has these StdRdOptions, or NULL?  18 has a setting, too. */
+#if PG_VERSION_NUM >= 180000
+#define GPB_VACUUM_TRUNCATES(options) \
+	((options) != NULL && (options)->vacuum_truncate_set ? (options)->vacuum_truncate : \
+	 vacuum_truncate)
+#else
+#define GPB_VACUUM_TRUNCATES(options) ((options) == NULL || (options)->vacuum_truncate)
+#endif
+
 /* May other access methods than btree have unique indexes, without ON CONFLICT failing there? */
 #define GPB_CAN_UNIQUE (PG_VERSION_NUM >= 180000)
 

@@ -9,6 +9,7 @@
 
 #include "pgstat.h"
 #include "storage/buf_internals.h"
+#include "storage/smgr.h"
 #include "utils/rel.h"
 
 #include "page/page.h"
@@ -21,25 +22,28 @@ typedef struct GpbPin
 } GpbPin;
 
 /*
- * Raise ERRCODE_INDEX_CORRUPTED if a link leads to a block beyond the end of the file.
- *
- * A damaged link may name any block.  Asking the file for its length costs a
- * system call, so that is done only when the block is new to us; the file of a
- * relcache entry never shrinks.
+ * Asking the file for its length costs a system call, so the length is taken that the storage
+ * manager's handle has from the last time somebody asked.  A file that grows makes it too small,
+ * and it is asked for anew.  A file gets shorter under an exclusive lock of the index alone, and
+ * before that is given up every process is told to forget the length, in replay too, as it does
+ * when it locks the index next.
  */
+bool
+gpb_is_in_file(Relation index, BlockNumber block)
+{
+	SMgrRelation file = index->rd_smgr;
+
+	if (likely(file != NULL && block < file->smgr_cached_nblocks[MAIN_FORKNUM] &&
+			   file->smgr_cached_nblocks[MAIN_FORKNUM] != InvalidBlockNumber))
+		return true;
+	return block < RelationGetNumberOfBlocks(index);
+}
+
+/* Raise ERRCODE_INDEX_CORRUPTED if a link leads to a block beyond the end of the file. */
 static void
 require_block(Relation index, BlockNumber block)
 {
-	GpbRelCache *cache = (GpbRelCache *) index->rd_amcache;
-	BlockNumber blocks;
-
-	/* Whoever reads pages has asked for the layout, so the cache is almost always there. */
-	if (likely(cache != NULL && block < cache->blocks))
-		return;
-	blocks = RelationGetNumberOfBlocks(index);
-	if (cache != NULL)
-		cache->blocks = blocks;
-	if (block >= blocks)
+	if (unlikely(!gpb_is_in_file(index, block)))
 		gpb_corrupted(index, block, "a link leads beyond the end of the file");
 }
 

@@ -28,8 +28,7 @@ typedef struct GpbAggregatePath
 	List	   *columns;		/* what the node computes: these, or the state alone */
 	GpbAggregatePlan plan;
 	uint32		codes;			/* of a model: INCLUDE columns whose codes its program reads, as bits */
-	CustomScan *scan;			/* of a model of others (gpb_alike_aggregate_path()); NULL: not yet
-								 * made */
+	GpbAlikePlans plans;		/* of a model: of others (gpb_alike_aggregate_path()) */
 } GpbAggregatePath;
 
 /* ---- a path (aggregate_path.c, aggregate_plan.c) ---- */

@@ -63,7 +63,7 @@ typedef struct GpbAlikePlans
 {
 	const CustomScan *model;
 	CustomScan *first;			/* that was made; NULL: none yet */
-	bool		may_share;		/* others have the expressions that setrefs.c makes of the first's */
+	bool		may_share;		/* others have what setrefs.c makes of the first's expressions */
 } GpbAlikePlans;
 
 /*

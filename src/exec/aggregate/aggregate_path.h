@@ -27,7 +27,7 @@ typedef struct GpbAggregatePath
 	List	   *values;			/* aggregates, group expressions and calls of GROUPING() */
 	List	   *columns;		/* what the node computes: these, or the state alone */
 	GpbAggregatePlan plan;
-	uint32		codes;			/* of a model: INCLUDE columns whose codes the program reads, as bits */
+	uint32		codes;			/* of a model: bits of INCLUDE columns whose codes it reads */
 	GpbAlikePlans plans;		/* of a model: of others (gpb_alike_aggregate_path()) */
 } GpbAggregatePath;
 

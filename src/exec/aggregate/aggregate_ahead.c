@@ -93,7 +93,7 @@ set_neighbours(GpbAggregateScan **nodes, int n)
 		nodes[i]->ahead = ahead;
 }
 
-void
+bool
 gpb_aggregate_begin_ahead(GpbAggregateScan *above)
 {
 	AppendState *append = gpb_mirror_available() ? append_below(above) : NULL;
@@ -104,7 +104,7 @@ gpb_aggregate_begin_ahead(GpbAggregateScan *above)
 	int			n = 0;
 
 	if (append == NULL || append->as_nplans < 2)
-		return;
+		return false;
 	/* as the Append itself finds out when it is first executed */
 	valid = GPB_APPEND_KNOWS(append) ? append->as_valid_subplans :
 		GPB_FIND_SUBPLANS(append->as_prune_state);
@@ -122,15 +122,14 @@ gpb_aggregate_begin_ahead(GpbAggregateScan *above)
 		}
 	}
 	set_neighbours(nodes + first, n - first);
+	return true;
 }
 
 void
 gpb_aggregate_end_ahead(GpbAggregateScan *above)
 {
-	AppendState *append = (AppendState *) above->node.child;
+	AppendState *append = castNode(AppendState, above->node.child);
 
-	if (!IsA(append, AppendState))
-		return;
 	for (int i = 0; i < append->as_nplans; i++)
 	{
 		GpbAggregateScan *node = node_of_index(above, append->appendplans[i]);

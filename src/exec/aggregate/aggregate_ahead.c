@@ -107,7 +107,7 @@ gpb_aggregate_begin_ahead(GpbAggregateScan *above)
 		return false;
 	/* as the Append itself finds out when it is first executed */
 	valid = GPB_APPEND_KNOWS(append) ? append->as_valid_subplans :
-		GPB_FIND_SUBPLANS(append->as_prune_state);
+		ExecFindMatchingSubPlans(append->as_prune_state, false);
 	nodes = palloc(sizeof(GpbAggregateScan *) * append->as_nplans);
 	while ((i = bms_next_member(valid, i)) >= 0)
 	{

@@ -88,7 +88,7 @@ SELECT format('VACUUM ANALYZE parts_%1$s, whole_%1$s', name) FROM types \gexec
 -- values alone
 SELECT name, count_asked(name, 'SELECT count(c), count(d), count(*), sum(v) FROM %s', 'SELECT c, count(*), sum(v) FROM %s GROUP BY c',
 	'SELECT d, count(*), sum(v) FROM %s GROUP BY d', 'SELECT count(DISTINCT c), count(DISTINCT d), sum(v) FILTER (WHERE d IS NULL) FROM %s',
-	'SELECT v, count(c), count(d) FROM %s GROUP BY v') FROM types ORDER BY name;
+	'SELECT v, count(c), count(d) FROM %s GROUP BY v', 'SELECT count(*) FROM %s WHERE v > 5') FROM types ORDER BY name;
 -- their order
 SELECT name, count_asked(name, 'SELECT min(c), max(c), min(d), max(d) FROM %s', 'SELECT v, min(c), max(c), min(d), max(d) FROM %s GROUP BY v')
 FROM types WHERE type IN ('int', 'bigint', 'date', 'timestamptz', 'numeric(10,2)', 'numeric(30,5)', 'float8', 'float4', 'text', 'char(5)') ORDER BY name;
@@ -102,54 +102,70 @@ FROM types WHERE type ~ '^(smallint|int$|bigint|numeric|float)' ORDER BY name;
 SELECT name, count_asked(name,
 	'SELECT sum(v) FILTER (WHERE d LIKE ''x%%''), count(*) FILTER (WHERE d = ''x5''), count(*) FILTER (WHERE c > ''x3''), count(*) FILTER (WHERE c IN (''x3'', ''x5'')) FROM %s',
 	'SELECT c, d, count(*) FILTER (WHERE d LIKE ''%%ab'') FROM %s GROUP BY c, d', 'SELECT CASE WHEN d LIKE ''x1%%'' THEN c END, count(*) FROM %s GROUP BY 1',
-	'SELECT v, count(DISTINCT d), min(c) FROM %s GROUP BY v', 'SELECT sum(v) FROM %s WHERE d LIKE ''x%%'' AND v > 5',
+	'SELECT v, count(DISTINCT d), min(c) FROM %s GROUP BY v', 'SELECT p %% 2, count(DISTINCT d), percentile_disc(0.4) WITHIN GROUP (ORDER BY v) FILTER (WHERE c LIKE ''x1%%'' AND p > 600) FROM %s GROUP BY 1', 'SELECT sum(v) FROM %s WHERE d LIKE ''x%%'' AND v > 5',
 	'SELECT c, count(*) FROM %s WHERE d LIKE ''x%%'' OR v > 5 GROUP BY c', 'SELECT c = NULL, count(*) FILTER (WHERE d = NULL) FROM %s GROUP BY 1',
 	'SELECT d, c, p %% 2, count(*) FROM %s GROUP BY GROUPING SETS ((d, p %% 2), (c), ())') FROM types WHERE name IN ('text', 'bpchar') ORDER BY name;
 
 -- ---- what a program does not say of the leaf's rows, though it does of the index's: all is left to the ordinary plan ----
-CREATE TABLE whole_odd (p int NOT NULL, v int, g bigint NOT NULL, k bigint, m int NOT NULL, n numeric(5,2), x text, w numeric(18,0));
-INSERT INTO whole_odd SELECT i % 1000, i % 41, i, i % 7, i, i % 100, 'x' || i % 5, i FROM generate_series(1, 1500) i;
+CREATE TABLE whole_odd (p int NOT NULL, v int, g bigint NOT NULL, k bigint, m int NOT NULL, n numeric(5,2), x text, w numeric(18,0), y text);
+INSERT INTO whole_odd SELECT i % 1000, i % 41, i, i % 7, i, i % 100, 'x' || i % 5, i, 'y' || i % 3 FROM generate_series(1, 1500) i;
 CREATE TABLE parts_odd (LIKE whole_odd) PARTITION BY RANGE (p);
 CREATE TABLE parts_odd_1 PARTITION OF parts_odd FOR VALUES FROM (0) TO (600);
 CREATE TABLE parts_odd_2 PARTITION OF parts_odd FOR VALUES FROM (600) TO (1000) WITH (autovacuum_enabled = off);
 -- no bit is left for NULL, or for more digits
 ALTER TABLE parts_odd_1 ALTER k SET NOT NULL;
 INSERT INTO parts_odd SELECT * FROM whole_odd;
-CREATE INDEX ON parts_odd_1 USING gpubtree (g, k) INCLUDE (p, v, x, w);
+CREATE INDEX ON parts_odd_1 USING gpubtree (g, k) INCLUDE (p, v, x, w, y);
 CREATE INDEX ON parts_odd_1 USING gpubtree (g, m, n) INCLUDE (p, v);
 VACUUM ANALYZE parts_odd, whole_odd;
 SELECT count_asked('odd', 'SELECT sum(v), count(*) FROM %s', 'SELECT k, sum(v) FROM %s GROUP BY k', 'SELECT sum(n) FROM %s', 'SELECT x, sum(w * w) FROM %s GROUP BY x',
-	'SELECT sum(CASE WHEN v > 3 THEN (x LIKE ''zz\'')::int END) FROM %s', 'SELECT count(*) FILTER (WHERE substring(x FROM ''x(.)'') = ''3'') FROM %s');
-ALTER TABLE whole_odd ALTER n TYPE numeric(16,2);
-ALTER TABLE parts_odd ALTER n TYPE numeric(16,2);
-INSERT INTO whole_odd VALUES (700, 1, 1, NULL, 1, 12345678901234.5, 'x1', 2);
+	'SELECT sum(CASE WHEN v > 3 THEN (x LIKE ''zz\'')::int END) FROM %s',
+	'SELECT count(*) FILTER (WHERE substring(x FROM ''x(.)'') = ''3''), count(*) FILTER (WHERE substring(y FROM ''y(.)'') = ''2'') FROM %s');
+ALTER TABLE whole_odd ALTER n TYPE numeric(16,2), ALTER w TYPE numeric(25);
+ALTER TABLE parts_odd ALTER n TYPE numeric(16,2), ALTER w TYPE numeric(25);
+INSERT INTO whole_odd VALUES (700, 1, 1, NULL, 1, 12345678901234.5, 'x1', 1e22, 'y1');
 INSERT INTO parts_odd TABLE whole_odd OFFSET 1500;
-SELECT asked('odd', query) FROM unnest(ARRAY['SELECT sum(v), count(*) FROM %s', 'SELECT sum(n) FROM %s', 'SELECT k, count(*) FROM %s GROUP BY k',
-	'SELECT count(k), count(*) FROM %s WHERE v > 3', 'SELECT sum(v) FROM %s WHERE n < 100']) query;
+SELECT asked('odd', query) FROM unnest(ARRAY['SELECT sum(v), count(*) FROM %s', 'SELECT sum(n) FROM %s', 'SELECT sum(w) FROM %s', 'SELECT k, count(*) FROM %s GROUP BY k',
+	'SELECT count(k), count(*) FROM %s WHERE v > 3', 'SELECT count(k), count(*) FROM %s WHERE v < 3', 'SELECT sum(v) FROM %s WHERE n < 100']) query;
+DROP INDEX whole_wide_c_v_d_idx;
+ALTER TABLE whole_wide ALTER d TYPE numeric(50,5);
+ALTER TABLE parts_wide ALTER d TYPE numeric(50,5);
+INSERT INTO whole_wide VALUES (700, 1, 1, 1e40);
+INSERT INTO parts_wide VALUES (700, 1, 1, 1e40);
+SELECT asked('wide', query) FROM unnest(ARRAY['SELECT sum(d) FROM %s', 'SELECT sum(c) FROM %s']) query;
 -- a step that faults, an error that core does not come to, and a condition that is NULL for one text
-INSERT INTO whole_odd VALUES (700, 1, 1, 1, 1, 1, 'zza', 99999999999);
+INSERT INTO whole_odd VALUES (700, 1, 1, 1, 1, 1, 'zza', 99999999999, 'y1');
 INSERT INTO parts_odd TABLE whole_odd OFFSET 1501;
+DELETE FROM parts_odd WHERE w = 1e22;
+DELETE FROM whole_odd WHERE w = 1e22;
 SELECT asked('odd', query) FROM unnest(ARRAY['SELECT x, sum(w * w) FROM %s GROUP BY x', 'SELECT sum(CASE WHEN v > 3 THEN (x LIKE ''zz\'')::int END) FROM %s',
 	'SELECT count(*) FILTER (WHERE substring(x FROM ''x(.)'') = ''3'') FROM %s', 'SELECT x, count(*) FROM %s GROUP BY x']) query;
 -- more texts than memory holds
-INSERT INTO parts_odd SELECT 700, 1, i, 1, 1, 1, repeat('long', 50) || i, 1 FROM generate_series(1, 600) i;
-INSERT INTO whole_odd SELECT 700, 1, i, 1, 1, 1, repeat('long', 50) || i, 1 FROM generate_series(1, 600) i;
+INSERT INTO parts_odd SELECT 700, 1, i, 1, 1, 1, repeat('long', 50) || i, 1, 'y1' FROM generate_series(1, 600) i;
+INSERT INTO whole_odd SELECT 700, 1, i, 1, 1, 1, repeat('long', 50) || i, 1, 'y1' FROM generate_series(1, 600) i;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT asked('odd', 'SELECT x, count(*) FROM %s GROUP BY x');
+SELECT asked('odd', 'SELECT count(*) FILTER (WHERE x LIKE ''%%longlong1%%'') FROM %s');
 RESET work_mem;
 RESET hash_mem_multiplier;
 
 -- ---- again and again: parameters of the leaf, of its program and of neither; a leaf that is pruned ----
 SET plan_cache_mode = force_generic_plan;
-PREPARE again(int, text) AS SELECT o, (SELECT count(*) FILTER (WHERE d LIKE $2) || ' ' || coalesce(sum(v), 0) FROM parts_text WHERE p < o AND v < $1) AS both,
+PREPARE again(int, text) AS SELECT o, (SELECT count(*) FILTER (WHERE d LIKE $2) || ' ' || count(*) FILTER (WHERE (d LIKE $2) IS NULL) || ' ' || coalesce(sum(v), 0) FROM parts_text WHERE p < o AND v < $1) AS both,
 	(SELECT string_agg(c || n, ' ' ORDER BY c) FROM (SELECT c, count(*) AS n FROM parts_text WHERE v = $1 GROUP BY c) q) FROM (VALUES (600), (800), (NULL), (1000), (0)) o (o);
 EXECUTE again(5, 'x1%');
+EXECUTE again(30, NULL);
 EXECUTE again(30, '%3');
 SET gpubtree.enabled = off;
 EXECUTE again(5, 'x1%');
+EXECUTE again(30, NULL);
 EXECUTE again(30, '%3');
 SET gpubtree.enabled = on;
 DEALLOCATE again;
 RESET plan_cache_mode;
+\set ECHO none
+SELECT format('DROP TABLE parts_%1$s, whole_%1$s', name) FROM types \gexec
+\set ECHO all
 DROP TABLE types, whole_odd, parts_odd;
+DROP TYPE colour;
+DROP FUNCTION rows_of, asked, count_asked, make_tables;

@@ -20,7 +20,7 @@ INSERT INTO outers SELECT i, nullif(i * 31 % 40000, 31), i % 3 = 0 FROM generate
 ANALYZE facts, outers;
 
 -- rows in a canonical order, floats with all their digits, as a checksum; by workers, one process or core's plan
-CREATE FUNCTION rows_of(query text, mode text, OUT result text, OUT plan text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION answer_of(query text, mode text, OUT result text, OUT plan text) LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
 BEGIN
@@ -46,9 +46,9 @@ DECLARE
 	serial record;
 	core record;
 BEGIN
-	workers := rows_of(query, 'workers');
-	serial := rows_of(query, 'serial');
-	core := rows_of(query, 'core');
+	workers := answer_of(query, 'workers');
+	serial := answer_of(query, 'serial');
+	core := answer_of(query, 'core');
 	RETURN CASE WHEN serial.plan !~ 'Gpubtree' OR core.plan ~ 'Gpubtree' THEN 'SERIAL PLAN ' || serial.plan
 				WHEN workers.result <> serial.result THEN 'DIFFERS from one process'
 				WHEN workers.result <> core.result AND NOT floats THEN 'DIFFERS from core'
@@ -94,7 +94,29 @@ RESET enable_nestloop;
 RESET gpubtree.enable_joinaggregate;
 RESET gpubtree.enable_rangeaggregate;
 
--- Rows of partitions: a GpubtreeScan of a whole partition is one process's.
+-- Joins under aggregates: each process has a state of its share.
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+SET enable_nestloop = off;
+SELECT compare('SELECT count(*), sum(f.v), min(f.k), max(f.f) FROM outers o JOIN facts f ON f.k = o.good');
+SELECT compare('SELECT sum(f.f), avg(f.f) FROM outers o JOIN facts f ON f.k = o.good', true);
+SELECT compare('SELECT sum(f.g::bigint + f.v), count(*) FILTER (WHERE f.v > 300) FROM outers o JOIN facts f ON f.k = o.good');
+SELECT compare('SELECT count(*) + 1, sum(f.v) FROM outers o JOIN facts f ON f.k = o.good WHERE o.flag AND o.id > 100');
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.good WHERE o.id < 0');
+SELECT compare('SELECT n, q.* FROM generate_series(1, 3) n LEFT JOIN (SELECT count(*) AS c, sum(f.v) FROM outers o JOIN facts f ON f.k = o.good OFFSET 0) q ON q.c > n');
+SET parallel_leader_participation = off;
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.good');
+RESET parallel_leader_participation;
+SET max_parallel_workers = 0;
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.good');
+RESET max_parallel_workers;
+-- ranks of texts are those of one process
+SELECT compare('SELECT count(*), min(f.note) FROM outers o JOIN facts f ON f.k = o.good');
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+RESET enable_nestloop;
+
+-- Rows of partitions, and of one index: processes share out parts of it.
 CREATE TABLE parts (k int, v int, note text) PARTITION BY RANGE (k);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (10000) WITH (autovacuum_enabled = off);
 CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (10000) TO (20000) WITH (autovacuum_enabled = off);
@@ -110,6 +132,21 @@ SELECT compare('SELECT k, v FROM parts WHERE k > 50 AND v > 700');
 SELECT compare('SELECT k, v, note FROM parts WHERE k > 50 AND v * 2 > 1700 AND note > ''note 4''');
 SELECT compare('SELECT v % 7, count(note) FROM parts WHERE k > 50 AND v > 700 GROUP BY 1');
 SELECT compare('SELECT k, v FROM parts WHERE (k < 9000 OR k > 12000) AND v < 100');
+SELECT compare('SELECT f.k, f.v, f.pad FROM facts f WHERE k > 50 AND v > 700');
+SELECT compare('SELECT f.k, f.f FROM facts f WHERE (k < 9000 OR k > 12000 AND g = 3) AND v % 7 = 2');
+SELECT compare('SELECT f.k, f.note FROM facts f WHERE k > 50 AND f.v > 10 AND f.note || f.v > ''note 40''');
+SELECT compare('SELECT f.k FROM facts f WHERE k < 0 AND v > 3');
+SELECT compare('SELECT f.k, o.id FROM outers o JOIN facts f ON f.v = o.id WHERE f.v > 900 AND f.g <> 2');
+SELECT compare('SELECT n, q.* FROM generate_series(1, 3) n LEFT JOIN (SELECT k, v FROM facts f WHERE k > (SELECT 50) AND v > 900 OFFSET 0) q ON q.k > n * 9000');
+SELECT count(*) FROM (SELECT k FROM facts WHERE v > 10 LIMIT 100) q;
+-- a row for which a step faults is core's to judge, in whichever process
+SELECT count(*) FROM facts WHERE k > 50 AND v > 10 AND 1000 / (k - 12345) < 1;
+SET parallel_leader_participation = off;
+SELECT compare('SELECT f.k, f.v, f.pad FROM facts f WHERE k > 50 AND v > 700');
+RESET parallel_leader_participation;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT compare('SELECT f.k, f.v, f.pad FROM facts f WHERE k > 50 AND v > 700');
+ROLLBACK;
 -- a constant that may fail is evaluated in no worker
 SELECT compare('SELECT k, v FROM parts WHERE k > 50 AND v > 700 / length(current_setting(''max_parallel_workers''))');
 SELECT count(*) FROM parts WHERE k > 50 AND v > 700 / (length(current_setting('max_parallel_workers')) - 1);
@@ -142,8 +179,10 @@ SELECT compare('SELECT count(*), sum(v) FROM facts WHERE k < 500 OR k BETWEEN 12
 SELECT compare('SELECT count(*), sum(v) FROM facts WHERE k > 40000');
 SELECT compare('SELECT g, count(*) FROM facts WHERE k > 40000 GROUP BY g');
 SELECT compare('SELECT count(*), sum(v) FROM facts WHERE k IS NULL OR k > 25000');
--- without the leader, and without workers
+-- without the leader, and without workers; EXPLAIN counts what all processes do
 SET parallel_leader_participation = off;
+SELECT substring(line FROM '\S.*') FROM explain_lines('SELECT count(*), sum(v) FROM facts WHERE k > 100') line
+WHERE line ~ 'Engine|Matches|Merged';
 SELECT compare('SELECT g, count(*), sum(f) FROM facts WHERE k > 100 GROUP BY g', true);
 RESET parallel_leader_participation;
 SET max_parallel_workers = 0;
@@ -220,4 +259,4 @@ RESET parallel_setup_cost;
 SELECT compare('SELECT g, count(*), sum(v) FROM facts WHERE k > 100 GROUP BY g');
 
 DROP TABLE facts, outers, parts;
-DROP FUNCTION compare, rows_of, explain_lines;
+DROP FUNCTION compare, answer_of, explain_lines;

@@ -147,6 +147,19 @@ SELECT merges('SELECT count(tenant), count(v), sum(v) FROM %s WHERE ts < 5400');
 SELECT merges('SELECT count(v), count(tenant) FROM %s WHERE v IS NOT NULL');
 SELECT merges('SELECT count(*), sum(v) FROM %s WHERE tenant IS NOT NULL');
 ALTER TABLE parts_2 ALTER tenant DROP NOT NULL;
+-- leaves that are alike, but for the numbers of their columns, are planned as one of them is
+BEGIN;
+CREATE INDEX ON parts_2 USING gpubtree (ts) INCLUDE (tenant, v, w, x);
+CREATE INDEX ON parts_4 USING gpubtree (ts) INCLUDE (tenant, v, w, x);
+SELECT merges('SELECT x, count(*), sum(w), max(v), count(DISTINCT tenant) FROM %s WHERE ts BETWEEN 500 AND 3900 AND v + tenant > 20 GROUP BY x');
+SELECT merges('SELECT count(*), sum(v + w) FROM %s WHERE (ts, tenant) > (500, 3) AND tenant IS NOT NULL AND NOT v = ANY (''{1,2}'') AND x LIKE ''x%%''');
+SELECT compare('SELECT tenant, ts, w FROM %s WHERE ts BETWEEN 500 AND 3900 AND v + tenant = 50 ORDER BY 1, 2, 3');
+ALTER TABLE parts_2 ALTER tenant SET NOT NULL;
+INSERT INTO parts VALUES (NULL, 600, 70, 1, 'x1'), (NULL, 3600, 70, 1, 'x2');
+INSERT INTO whole VALUES (NULL, 600, 70, 1, 'x1'), (NULL, 3600, 70, 1, 'x2');
+SELECT merges('SELECT count(*), sum(v) FROM %s WHERE ts BETWEEN 500 AND 3900 AND tenant IS NOT NULL');
+SELECT merges('SELECT count(tenant), sum(v) FROM %s WHERE ts BETWEEN 500 AND 1900 AND v %% 10 = 0');
+ROLLBACK;
 -- no leaf has an index; a condition has no column, or is volatile
 SELECT merges('SELECT count(*) FROM %s WHERE ts BETWEEN 3100 AND 4800');
 SELECT merges('SELECT count(*) FROM %s WHERE ts > 10 AND current_user = ''nobody''');

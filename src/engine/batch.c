@@ -67,7 +67,9 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->program = want->program;
 	/* The layout is copied, since the relcache may rebuild its own at any time. */
 	batch->program.layout = *gpb_layout(index);
-	batch->program.ignore_dead_hints = TransactionStartedDuringRecovery();
+	/* a worker's transaction may begin after a promotion that the leader's snapshot is older than */
+	batch->program.ignore_dead_hints = TransactionStartedDuringRecovery() ||
+		snapshot->takenDuringRecovery;
 	batch->heap_rows = want->heap_rows;
 	batch->early = want->early && want->program.list_entries && want->program.limit == 0;
 	gpb_answer_format(&batch->program, &batch->format);
@@ -114,7 +116,8 @@ batch_choose(GpbBatch *batch)
 	if (gpb_needs_plain_scan(batch->snapshot))
 		return &gpb_batch_scan;
 	if (batch->n == 0 || batch->source != NULL || batch->finder != NULL ||
-		batch->wish == GPB_ENGINE_CPU || batch->wish == GPB_ENGINE_INNER || gpb_batch_early_waits(batch))
+		batch->wish == GPB_ENGINE_CPU || batch->wish == GPB_ENGINE_INNER ||
+		gpb_batch_early_waits(batch))
 		return &gpb_batch_cpu;
 	if (batch->wish == GPB_ENGINE_DEVICE && gpb_mirror_available())
 		return &gpb_batch_device;
@@ -316,14 +319,15 @@ batch_run(GpbBatch *batch, const void *ranges, uint32 n, GpbRangeSource *source,
 }
 
 bool
-gpb_batch_submit(GpbBatch *batch, const void *ranges, uint32 n, TimestampTz keep_since)
+gpb_batch_submit(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers,
+				 TimestampTz keep_since)
 {
 	MemoryContext caller = MemoryContextSwitchTo(batch->context);
 	bool		room;
 
 	Assert(!batch->program.list_entries);
 	batch->keep_since = keep_since;
-	batch_begin(batch, ranges, n, NULL, NULL);
+	batch_begin(batch, ranges, n, NULL, answers);
 	room = batch->engine->submit == NULL || batch->engine->submit(batch);
 	MemoryContextSwitchTo(caller);
 	return room;
@@ -349,27 +353,6 @@ gpb_batch_run_source(GpbBatch *batch, GpbRangeSource *source)
 {
 	Assert(batch->form == GPB_RANGE_BOUNDS && !batch->program.list_entries);
 	batch_run(batch, source->ranges, source->n, source, NULL);
-}
-
-bool
-gpb_batch_more_ranges(GpbBatch *batch)
-{
-	GpbRangeSource *source = batch->source;
-	uint32		before = batch->n;
-
-	if (source == NULL)
-		return false;
-	if (!source->next(source))
-	{
-		batch->source = NULL;
-		return false;
-	}
-	batch->ranges = source->ranges;
-	batch->n = source->n;
-	batch->counters.ranges += batch->n - before;
-	if (batch->engine == &gpb_batch_cpu)
-		gpb_count_cpu_batch(batch->form, batch->n - before);
-	return true;
 }
 
 const int64 *

@@ -165,6 +165,8 @@ struct GpbBatch
 	void	   *state;			/* the engine's state; NULL when it has ended */
 };
 
+/* ---- batch_source.c ---- */
+
 /*
  * More ranges are wanted, since an engine is done with all that the run has.  Returns false if
  * there are none.  No page is locked.

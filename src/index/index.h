@@ -492,16 +492,15 @@ extern IndexBulkDeleteResult *gpb_vacuumcleanup(IndexVacuumInfo *info,
 
 /* ---- page_move.c ---- */
 /*
- * Move a page of the tree to a free block before the limit.  Returns false if there is none, or if
- * the page is not found.  The caller has the index locked AccessExclusive, and no page of it.
+ * Move a page of the tree to a free block before it.  Returns false if there is none, or if the
+ * page is not found.  The caller has the index locked AccessExclusive, and no page of it.
  */
-extern bool gpb_move_page(Relation index, const GpbLayout *layout, BlockNumber block,
-						  BlockNumber limit);
+extern bool gpb_move_page(Relation index, const GpbLayout *layout, BlockNumber block);
 
 /* ---- shorten.c ---- */
 /*
  * Cut off the end of the file if nearly all of it is free, that pays, and nobody uses the index.
- * For VACUUM, which has found stats->pages_free blocks free.
+ * For VACUUM; stats is what it has found, or NULL if it has not read the index.
  */
 extern void gpb_shorten(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
 

@@ -218,7 +218,7 @@ move_page(GpbMove *move)
 }
 
 bool
-gpb_move_page(Relation index, const GpbLayout *layout, BlockNumber block, BlockNumber limit)
+gpb_move_page(Relation index, const GpbLayout *layout, BlockNumber block)
 {
 	GpbMove		move = {index, layout};
 	bool		moved = false;
@@ -229,7 +229,7 @@ gpb_move_page(Relation index, const GpbLayout *layout, BlockNumber block, BlockN
 		return false;
 	lock_level(&move, block);
 	lock_above(&move);
-	move.target = gpb_free_block_before(index, limit);
+	move.target = gpb_free_block_before(index, block);
 	if (BufferIsValid(move.target))
 	{
 		move_page(&move);

@@ -104,7 +104,7 @@ ask_subs(GpbAggregateScan *scan)
 {
 	const char *why = NULL;
 
-	if (scan->parts != NULL && scan->found.n > 0)
+	if (scan->shared != NULL && scan->found.n > 0)
 		return gpb_aggregate_ask_shared(scan, &scan->found);
 	for (int i = 0; i < scan->nsubs && why == NULL; i++)
 		why = run_sub(scan, &scan->subs[i]);

@@ -104,6 +104,8 @@ begin_plans(GpbAggregateScan *scan, List *plans, int eflags)
 	if (scan->plan.source != GPB_OF_INDEX)
 	{
 		gpb_start_child(&scan->node, eflags);
+		if (scan->plan.source == GPB_OF_STATES)
+			gpb_aggregate_read_here(scan);
 		ordinary = 1;
 	}
 	if (list_length(plans) > ordinary)
@@ -309,7 +311,8 @@ const GpbNodeKind gpb_aggregate_node = {
 	.exec.ReScanCustomScan = rescan_aggregate,
 	.exec.EstimateDSMCustomScan = gpb_aggregate_estimate_shared,
 	.exec.InitializeDSMCustomScan = gpb_aggregate_make_shared,
-	.exec.ReInitializeDSMCustomScan = gpb_aggregate_make_shared,
+	.exec.ReInitializeDSMCustomScan = gpb_aggregate_renew_shared,
 	.exec.InitializeWorkerCustomScan = gpb_aggregate_find_shared,
+	.exec.ShutdownCustomScan = gpb_aggregate_leave_shared,
 	.exec.ExplainCustomScan = gpb_aggregate_explain
 };

@@ -102,7 +102,7 @@ explain_conditions(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
 	gpb_explain_clauses(GPB_LABEL_FILTER, css, plan->filters, ancestors, es);
 }
 
-/* Show what the batches of all executions counted. */
+/* Show what the batches of all executions counted, those of workers included. */
 static void
 explain_batches(const GpbAggregateScan *scan, ExplainState *es)
 {
@@ -115,7 +115,10 @@ explain_batches(const GpbAggregateScan *scan, ExplainState *es)
 	for (int i = 0; i < scan->nsubs; i++)
 		gpb_ask_counters(scan->subs[i].ask, &counters);
 	if (!keys)
-		counters.engine = scan->last != NULL ? gpb_ask_engine(scan->last) : "none";
+		counters.engine = scan->last != NULL ? gpb_ask_engine(scan->last) :
+			scan->workers.runs > 0 ? scan->workers_engine : "none";
+	if (scan->workers.runs > 0)
+		gpb_batch_counters_add(&counters, &scan->workers);
 	gpb_explain_counters(keys ? GPB_LABEL_KEYS : ranges ? GPB_LABEL_RANGES : NULL, &counters, 0,
 						 es);
 }

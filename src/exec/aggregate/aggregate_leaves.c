@@ -30,11 +30,16 @@
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 
+/* A leaf is compared with so many others at most: few parents have leaves of more kinds. */
+#define MAX_MODELS	8
+
 /* What is planned of a parent's leaves */
 typedef struct GpbMerge
 {
 	const GpbGrouping *grouping;
 	GpbAggregateQuery query;	/* of the whole */
+	Expr	   *state;			/* what the states say, of the parent's columns, for all leaves */
+	PathTarget *target;			/* of that */
 	int			n;
 	RelOptInfo **leaf;
 	CustomPath **path;			/* of each leaf */
@@ -42,7 +47,7 @@ typedef struct GpbMerge
 	bool		portable;		/* programs are to be the same whatever the index */
 	GpbAggregatePath *first;	/* with whose states those of the others must agree */
 	GpbAggregateQuery first_query;	/* of its leaf */
-	uint32		first_codes;	/* INCLUDE columns whose codes its program reads, as bits */
+	List	   *models;			/* GpbAggregatePaths: leaves may be alike theirs */
 	const GpbAggregatePath *rows;	/* what a leaf without an index does, as if of the first leaf;
 									 * NULL until it is asked for */
 	const char *rows_refusal;	/* why that cannot be done, if it was asked for */
@@ -97,52 +102,68 @@ leaf_query(const GpbMerge *merge, RelOptInfo *leaf, GpbAggregateQuery *query)
 
 	gpb_grouping_of_leaf(merge->grouping, leaf, grouping);
 	(void) gpb_aggregate_match_query(grouping, query);
-	gpb_want_states(query);
+	gpb_want_states(query, merge->state, merge->target);
 	query->portable = merge->portable;
 	if (merge->first != NULL)
 		query->sets = merge->first->plan.sets;
 }
 
-/* The path of a leaf is the first one, with whose states those of the others must agree. */
+/* Let other leaves be alike this one, if there are not enough such yet. */
 static void
-set_first(GpbMerge *merge, GpbAggregatePath *own, const GpbAggregateQuery *query)
+add_model(GpbMerge *merge, GpbAggregatePath *own)
 {
 	uint32		columns = gpb_program_columns(&own->plan.program.program);
 
-	merge->first = own;
-	merge->first_query = *query;
-	merge->first_codes = 0;
+	if (list_length(merge->models) >= MAX_MODELS)
+		return;
+	merge->models = lappend(merge->models, own);
+	own->codes = 0;
 	for (int slot = 1; slot <= own->index->ncolumns - own->index->nkeycolumns; slot++)
 	{
 		if ((columns >> (slot - 1) & 1) != 0 &&
 			gpb_slot_coding(own->index, slot) == GPB_CODING_DICTIONARY)
-			merge->first_codes |= (uint32) 1 << (slot - 1);
+			own->codes |= (uint32) 1 << (slot - 1);
 	}
 }
 
 /*
- * The path of leaf i where it is alike the first leaf; NULL if it is not.  As many of its pages
- * must be visible to all, or more: else it has a price of its own.
+ * The path of a leaf that does what the model's does; NULL if the leaves are not alike.  As many
+ * pages of it must be visible to all, or more: else it has a price of its own.
  */
 static CustomPath *
-match_alike(const GpbMerge *merge, int i)
+alike_path(const GpbMerge *merge, GpbAggregatePath *model, RelOptInfo *leaf)
 {
-	RelOptInfo *leaf = merge->leaf[i];
 	GpbSibling	sibling;
 	IndexOptInfo *index;
 	CustomPath *path;
 
-	if (merge->first == NULL || leaf->allvisfrac < merge->first->index->rel->allvisfrac - 0.05)
+	if (leaf->pages > 0 && leaf->allvisfrac < model->index->rel->allvisfrac - 0.05)
 		return NULL;
-	gpb_sibling_begin(merge->query.root, merge->first->index->rel, leaf, &sibling);
-	index = gpb_sibling_index(&sibling, merge->first->index);
+	gpb_sibling_begin(merge->query.root, model->index->rel, leaf, &sibling);
+	index = gpb_sibling_index(&sibling, model->index);
 	if (index == NULL || !gpb_sibling_restrictions_agree(&sibling) ||
-		(merge->first_codes != 0 && !gpb_codes_are_here(index, merge->first_codes)))
+		(model->codes != 0 && !gpb_codes_are_here(index, model->codes)))
 		return NULL;
-	path = gpb_alike_aggregate_path(merge->first, &sibling, index);
-	gpb_sibling_price(&sibling, &merge->first->path.path, gpb_setup_cost, &path->path);
-	path->path.rows = merge->first->path.path.rows;
+	path = gpb_alike_aggregate_path(model, &sibling, index);
+	gpb_sibling_price(&sibling, &model->path.path, gpb_setup_cost, &path->path);
+	path->path.rows = model->path.path.rows;
 	return path;
+}
+
+/* The path of leaf i where it is alike one that was matched; NULL if it is alike none */
+static CustomPath *
+match_alike(const GpbMerge *merge, int i)
+{
+	ListCell   *lc;
+
+	foreach(lc, merge->models)
+	{
+		CustomPath *path = alike_path(merge, lfirst(lc), merge->leaf[i]);
+
+		if (path != NULL)
+			return path;
+	}
+	return NULL;
 }
 
 /*
@@ -167,12 +188,16 @@ match_leaf(GpbMerge *merge, int i, bool *disagrees)
 	if (own == NULL)
 		return refusals.data;
 	if (merge->first == NULL)
-		set_first(merge, own, &query);
+	{
+		merge->first = own;
+		merge->first_query = query;
+	}
 	else if (!gpb_states_agree(&own->plan, &merge->first->plan))
 	{
 		*disagrees = true;
 		return "its index has a column in another form";
 	}
+	add_model(merge, own);
 	merge->path[i] = &own->path;
 	merge->may_give_up |= own->may_give_up;
 	return NULL;
@@ -241,16 +266,14 @@ make_rows(const GpbMerge *merge, RelOptInfo *leaf)
 	GpbAggregatePath *own;
 	Path	   *rows;
 	GpbSibling	sibling;
-	Expr	   *state;
 
 	gpb_sibling_begin(root, merge->first->index->rel, leaf, &sibling);
-	state = (Expr *) gpb_sibling_expression(&sibling, linitial(merge->rows->columns));
-	own = gpb_make_aggregate_path(leaf, gpb_state_target(state));
+	own = gpb_make_aggregate_path(leaf, merge->target);
 	rows = (Path *) create_projection_path(root, leaf, leaf->cheapest_total_path,
 										   row_target(merge, &sibling));
 	own->index = merge->rows->index;
 	own->may_give_up = true;
-	own->columns = list_make1(state);
+	own->columns = merge->rows->columns;
 	own->plan = merge->rows->plan;
 	gpb_translate_values(&sibling, &own->plan);
 	own->path.custom_paths = list_make1(rows);
@@ -357,6 +380,7 @@ match_leaves(GpbMerge *merge, bool *disagrees)
 	const char **refusal = palloc0(sizeof(char *) * merge->n);
 
 	merge->first = NULL;
+	merge->models = NIL;
 	merge->may_give_up = false;
 	merge->rows = NULL;
 	merge->rows_refusal = NULL;
@@ -401,14 +425,13 @@ static Path *
 make_append(const GpbMerge *merge)
 {
 	PlannerInfo *root = merge->query.root;
-	Expr	   *state = gpb_state_expression(merge->grouping->groups, merge->grouping->aggrefs);
 	List	   *paths = NIL;
 	AppendPath *append;
 
 	for (int i = 0; i < merge->n; i++)
 		paths = lappend(paths, merge->path[i]);
 	append = create_append_path(root, merge->query.rel, paths, NIL, NIL, NULL, 0, false, -1);
-	append->path.pathtarget = gpb_state_target(state);
+	append->path.pathtarget = merge->target;
 	return &append->path;
 }
 
@@ -445,6 +468,8 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 		refusal = "a condition has no column";
 	if (refusal == NULL)
 	{
+		merge.state = gpb_state_expression(grouping->groups, grouping->aggrefs);
+		merge.target = gpb_state_target(merge.state);
 		merge.leaf = palloc(sizeof(RelOptInfo *) * list_length(grouping->leaves));
 		merge.path = palloc0(sizeof(CustomPath *) * list_length(grouping->leaves));
 		foreach(lc, grouping->leaves)

@@ -110,8 +110,10 @@ typedef struct GpbAggregateScan
 	const char *unbound;		/* if so, why it cannot be used, or NULL */
 	bool		ranges_may_fail;	/* an error that core might not come to */
 	Bitmapset  *range_params;	/* of the executor, if so */
-	GpbSharedParts *parts;		/* of the index, which several processes share out; NULL: this one
-								 * has all of it */
+	struct GpbAggregateShared *shared;	/* with other processes, by which they share out the index;
+										 * NULL: this one has all of it */
+	GpbBatchCounters workers;	/* what those counted that have ended */
+	char		workers_engine[32];
 	ExprState  *having;
 	int			nsubs;
 	GpbSubprogram *subs;		/* those of each phase together, in the order of values */
@@ -127,6 +129,7 @@ typedef struct GpbAggregateScan
 	bool		no_ranges;		/* no entry can satisfy the conditions */
 	int			set;			/* number of the set at hand; -1 before the first */
 	uint64		set_rows;		/* of this set so far */
+	bool		is_read_here;	/* states are merged by the node above as they are returned */
 	int			state_sub;		/* of states that are returned: the subprogram at hand */
 	uint64		state;			/* and where gpb_states_next() goes on */
 	bool		states_gone;	/* all of this execution were returned, and the answer is gone */
@@ -196,6 +199,12 @@ extern const char *gpb_aggregate_merge_states(GpbAggregateScan *scan);
  */
 extern const char *gpb_aggregate_collect_rows(GpbAggregateScan *scan);
 
+/*
+ * Let nodes whose states this one reads, without another process between, know that.  To be called
+ * when the child has begun.
+ */
+extern void gpb_aggregate_read_here(const GpbAggregateScan *above);
+
 /* Have gpb_aggregate_next_state() begin with the first row of states. */
 extern void gpb_aggregate_first_state(GpbAggregateScan *scan);
 
@@ -210,7 +219,10 @@ extern bool gpb_aggregate_next_state(GpbAggregateScan *scan);
 extern Size gpb_aggregate_estimate_shared(CustomScanState *css, ParallelContext *pcxt);
 extern void gpb_aggregate_make_shared(CustomScanState *css, ParallelContext *pcxt,
 									  void *coordinate);
+extern void gpb_aggregate_renew_shared(CustomScanState *css, ParallelContext *pcxt,
+									   void *coordinate);
 extern void gpb_aggregate_find_shared(CustomScanState *css, shm_toc *toc, void *coordinate);
+extern void gpb_aggregate_leave_shared(CustomScanState *css);
 
 /*
  * Have all subprograms answer what the ranges have in the parts that this process takes.  Returns

@@ -13,9 +13,28 @@
 
 #include "access/parallel.h"
 #include "executor/executor.h"
+#include "storage/spin.h"
 #include "utils/memutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
+
+/* What the processes of a node share */
+typedef struct GpbAggregateShared
+{
+	slock_t		lock;			/* of the counters */
+	GpbBatchCounters counters;	/* of workers that have ended, in all executions; without
+								 * pointers */
+	char		engine[32];		/* of one of them */
+} GpbAggregateShared;
+
+/* Where the parts are, behind that */
+#define GPB_PARTS_OFFSET	TYPEALIGN(PG_CACHE_LINE_SIZE, sizeof(GpbAggregateShared))
+
+static inline GpbSharedParts *
+shared_parts(GpbAggregateShared *shared)
+{
+	return (GpbSharedParts *) ((char *) shared + GPB_PARTS_OFFSET);
+}
 
 /* ---- shared memory, in the leader and in a worker ---- */
 
@@ -23,40 +42,90 @@
 Size
 gpb_aggregate_estimate_shared(CustomScanState *css, ParallelContext *pcxt)
 {
-	return gpb_shared_parts_size(pcxt->nworkers);
+	return GPB_PARTS_OFFSET + gpb_shared_parts_size(pcxt->nworkers);
 }
 
-/* Make the parts of this execution, for workers that have not begun. */
-static void
-make_parts(GpbAggregateScan *scan, int workers)
-{
-	PlanState  *ps = &scan->node.css.ss.ps;
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree parts",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
-	GpbFoundRanges found;
-
-	gpb_conditions_evaluate(scan->conditions, ps->ps_ExprContext, &found);
-	gpb_shared_parts_make(scan->parts, workers, scan->node.index, ps->state->es_snapshot, &found);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
-}
-
-/* InitializeDSMCustomScan, ReInitializeDSMCustomScan */
+/* ReInitializeDSMCustomScan: make the parts of this execution, for workers that have not begun. */
 void
-gpb_aggregate_make_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+gpb_aggregate_renew_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 
-	scan->parts = coordinate;
-	make_parts(scan, pcxt->nworkers);
+	gpb_shared_parts_find(shared_parts(scan->shared), pcxt->nworkers, scan->node.index,
+						  css->ss.ps.state->es_snapshot, scan->conditions,
+						  css->ss.ps.ps_ExprContext);
+}
+
+/* InitializeDSMCustomScan */
+void
+gpb_aggregate_make_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
+{
+	GpbAggregateShared *shared = coordinate;
+
+	memset(shared, 0, sizeof(*shared));
+	SpinLockInit(&shared->lock);
+	((GpbAggregateScan *) css)->shared = shared;
+	gpb_aggregate_renew_shared(css, pcxt, coordinate);
 }
 
 /* InitializeWorkerCustomScan */
 void
 gpb_aggregate_find_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 {
-	((GpbAggregateScan *) css)->parts = coordinate;
+	((GpbAggregateScan *) css)->shared = coordinate;
+}
+
+/* ---- counters ---- */
+
+/* Add what this worker has counted to what others have. */
+static void
+report_counters(const GpbAggregateScan *scan)
+{
+	GpbAggregateShared *shared = scan->shared;
+	GpbBatchCounters counters = {0};
+
+	for (int i = 0; i < scan->nsubs; i++)
+		gpb_ask_counters(scan->subs[i].ask, &counters);
+	if (counters.runs == 0)
+		return;
+	SpinLockAcquire(&shared->lock);
+	strlcpy(shared->engine, counters.engine, sizeof(shared->engine));
+	gpb_batch_counters_add(&shared->counters, &counters);
+	shared->counters.engine = NULL;
+	shared->counters.no_cells = NULL;
+	SpinLockRelease(&shared->lock);
+}
+
+/* Take what workers have counted, for EXPLAIN. */
+static void
+take_counters(GpbAggregateScan *scan)
+{
+	GpbAggregateShared *shared = scan->shared;
+
+	SpinLockAcquire(&shared->lock);
+	gpb_batch_counters_add(&scan->workers, &shared->counters);
+	strlcpy(scan->workers_engine, shared->engine, sizeof(scan->workers_engine));
+	memset(&shared->counters, 0, sizeof(shared->counters));
+	SpinLockRelease(&shared->lock);
+	scan->workers.engine = scan->workers_engine;
+}
+
+/*
+ * ShutdownCustomScan: no more rows are wanted.  A worker comes here before the leader learns that
+ * it has no more rows, and the leader while there is shared memory still.
+ */
+void
+gpb_aggregate_leave_shared(CustomScanState *css)
+{
+	GpbAggregateScan *scan = (GpbAggregateScan *) css;
+
+	if (scan->shared == NULL)
+		return;
+	if (IsParallelWorker())
+		report_counters(scan);
+	else
+		take_counters(scan);
+	scan->shared = NULL;
 }
 
 /* ---- the answer of one process ---- */
@@ -71,7 +140,8 @@ gpb_aggregate_ask_shared(GpbAggregateScan *scan, const GpbFoundRanges *found)
 	GpbSharedRanges shared;
 	const char *why;
 
-	gpb_shared_ranges_begin(&shared, scan->parts, gpb_layout(scan->node.index), found);
+	gpb_shared_ranges_begin(&shared, shared_parts(scan->shared), gpb_layout(scan->node.index),
+							found);
 	for (int i = 0; i < scan->nsubs; i++)
 	{
 		gpb_group_init(scan->subs[i].ask);

@@ -27,6 +27,7 @@ typedef struct GpbAggregatePath
 	List	   *values;			/* aggregates, group expressions and calls of GROUPING() */
 	List	   *columns;		/* what the node computes: these, or the state alone */
 	GpbAggregatePlan plan;
+	uint32		codes;			/* of a model: INCLUDE columns whose codes its program reads, as bits */
 	CustomScan *scan;			/* of a model of others (gpb_alike_aggregate_path()); NULL: not yet
 								 * made */
 } GpbAggregatePath;
@@ -54,10 +55,10 @@ extern GpbAggregatePath *gpb_rows_aggregate_path(const GpbAggregateQuery *query,
 /* ---- states (aggregate_merge.c) ---- */
 
 /*
- * Change what a query wants of a table to states.  gpb_cheapest_aggregate_path() returns a path of
- * them then.
+ * Change what a query wants of a table to states, which are what the expression says, of this
+ * target.  gpb_cheapest_aggregate_path() returns a path of them then.
  */
-extern void gpb_want_states(GpbAggregateQuery *query);
+extern void gpb_want_states(GpbAggregateQuery *query, Expr *state, PathTarget *target);
 
 /* Have the states of two plans the same format, and the same meaning? */
 extern bool gpb_states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b);

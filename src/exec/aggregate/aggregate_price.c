@@ -587,7 +587,8 @@ row_values_cost(const GpbAggregateMatch *match)
 
 	while ((c = bms_next_member(columns, c)) >= 0)
 	{
-		Oid			type = exprType((Node *) list_nth_node(TargetEntry, index->indextlist, c)->expr);
+		TargetEntry *column = list_nth_node(TargetEntry, index->indextlist, c);
+		Oid			type = exprType((Node *) column->expr);
 
 		cost += GPB_ROW_VALUE_COST;
 		if (gpb_is_numeric(type))

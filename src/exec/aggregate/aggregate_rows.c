@@ -3,10 +3,10 @@
  * aggregate_rows.c
  *	  Aggregates over the rows of a child plan, by the program of an index that does not have them.
  *
- * The child is core's own scan of a table; it has tested the restrictions.  Each row's values become
- * the words that an entry of the index would have (bind/row_values.h), and go through the evaluator
- * that the CPU engine uses, so what comes out is what an index of that shape over this table would
- * have given, bit by bit.
+ * The child is core's own scan of a table, which has tested the restrictions.  Each row's values
+ * become the words that an entry of the index would have (bind/row_values.h), and go through the
+ * evaluator that the CPU engine uses.  So what comes out is what an index of that form over this
+ * table would have given, bit by bit.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,8 +42,8 @@ struct GpbAggregateRows
 /* ---- begin ---- */
 
 /*
- * Prepare to read rows, when the first execution has bound the program's constants.  Memory here and
- * below is the query's.
+ * Prepare to read rows, when the first execution has bound the program's constants.  Memory here
+ * and below is the query's.
  */
 static void
 begin_rows(GpbAggregateScan *scan)
@@ -60,7 +60,7 @@ begin_rows(GpbAggregateScan *scan)
 									   ALLOCSET_DEFAULT_SIZES);
 	if (plan->has_program)
 		rows->codes = gpb_row_codes(&plan->program, gpb_ask_constants(scan->subs[0].ask),
-									scan->texts);
+									scan->texts, scan->memory);
 	rows->reader = gpb_row_reader(whole, plan->items, plan->nitems, rows->codes);
 	pfree(whole);
 	scan->rows_read = rows;
@@ -124,7 +124,7 @@ add_row(GpbAggregateRows *rows, int nsubs)
 	}
 }
 
-/* Let all subprograms know of texts that have come since.  Returns NULL, or why there is no answer. */
+/* Let all subprograms know of texts that have come since; NULL, or why there is no answer. */
 static const char *
 judge_texts(GpbAggregateScan *scan)
 {
@@ -138,9 +138,12 @@ judge_texts(GpbAggregateScan *scan)
 							  &rows->sub[0].program);
 	for (i = 0; i < scan->nsubs && why == NULL; i++)
 	{
+		GpbRowsSub *sub = &rows->sub[i];
+
 		if (i > 0)
-			gpb_program_copy_bound(&rows->sub[i].program, &rows->sub[0].program);
-		gpb_evaluator_renew_constants(rows->sub[i].evaluator);
+			gpb_program_copy_bound(&sub->program, &rows->sub[0].program);
+		if (sub->evaluator != NULL)
+			gpb_evaluator_renew_constants(sub->evaluator);
 	}
 	return why;
 }
@@ -172,8 +175,6 @@ before_strip(GpbAggregateScan *scan)
 	const char *why = find_outcome(scan);
 
 	CHECK_FOR_INTERRUPTS();
-	if (why == NULL && gpb_texts_bytes(scan->texts) > scan->memory)
-		why = "more groups than hash_mem holds";
 	return why != NULL ? why : judge_texts(scan);
 }
 
@@ -197,7 +198,7 @@ read_rows(GpbAggregateScan *scan)
 		has_words = gpb_row_read(rows->reader, row);
 		MemoryContextSwitchTo(caller);
 		if (!has_words)
-			return "a value for which the index has no room";
+			return rows->reader->refusal;
 		if (++n % GPB_STRIP == 0)
 		{
 			why = before_strip(scan);

@@ -40,6 +40,8 @@ struct GpbRowCodes
 {
 	const GpbProgramConstants *constants;
 	GpbTexts   *texts;
+	Size		limit;			/* bytes of texts */
+	uint32		ntexts;			/* that have come */
 	bool		may_fail;		/* evaluating the conditions may raise an error */
 	uint32		conditional;	/* columns that have conditions, as bits */
 	MemoryContext context;		/* of an execution */
@@ -61,13 +63,15 @@ struct GpbRowCodes
 };
 
 GpbRowCodes *
-gpb_row_codes(const GpbProgramPlan *plan, const GpbProgramConstants *constants, GpbTexts *texts)
+gpb_row_codes(const GpbProgramPlan *plan, const GpbProgramConstants *constants, GpbTexts *texts,
+			  Size limit)
 {
 	GpbRowCodes *codes = palloc0(sizeof(GpbRowCodes));
 	ListCell   *lc;
 
 	codes->constants = constants;
 	codes->texts = texts;
+	codes->limit = limit;
 	codes->context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree codes of rows",
 										   ALLOCSET_SMALL_SIZES);
 	codes->work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree conditions of rows",
@@ -96,6 +100,7 @@ gpb_row_codes_start(GpbRowCodes *codes)
 	int			i;
 
 	MemoryContextReset(codes->context);
+	codes->ntexts = 0;
 	codes->words = NULL;
 	codes->room = 0;
 	codes->waiting = NULL;
@@ -181,18 +186,23 @@ note_text(GpbRowCodes *codes, int column, uint32 code)
 	codes->waiting[codes->nwaiting++] = (GpbNewText) {code, column};
 }
 
-uint32
-gpb_row_code(GpbRowCodes *codes, int column, Datum value)
+/* Numbers are given in ascending order, so a new text is told by its own. */
+bool
+gpb_row_code(GpbRowCodes *codes, int column, Datum value, int64 *code)
 {
 	struct varlena *plain = PG_DETOAST_DATUM_PACKED(value);
-	uint32		code = gpb_texts_number(codes->texts, VARDATA_ANY(plain),
-										VARSIZE_ANY_EXHDR(plain));
+	uint32		number = gpb_texts_number(codes->texts, VARDATA_ANY(plain),
+										  VARSIZE_ANY_EXHDR(plain));
 
 	if ((Pointer) plain != DatumGetPointer(value))
 		pfree(plain);
 	if ((codes->conditional >> column & 1) != 0)
-		note_text(codes, column, code);
-	return code;
+		note_text(codes, column, number);
+	*code = number;
+	if (number < codes->ntexts)
+		return true;
+	codes->ntexts = number + 1;
+	return gpb_texts_bytes(codes->texts) <= codes->limit;
 }
 
 /* ---- conditions ---- */

@@ -23,10 +23,12 @@ typedef struct GpbRowCodes GpbRowCodes;
 
 /*
  * Prepare for a plan's program whose constants are "constants", which know by now all columns whose
- * codes any part of the program reads.  Memory is of the current context.
+ * codes any part of the program reads.  The texts may take so many bytes.  Memory is of the current
+ * context.
  */
 extern GpbRowCodes *gpb_row_codes(const GpbProgramPlan *plan,
-								  const GpbProgramConstants *constants, GpbTexts *texts);
+								  const GpbProgramConstants *constants, GpbTexts *texts,
+								  Size limit);
 
 /* Begin an execution: nothing is known of any text, and the texts have no numbers yet. */
 extern void gpb_row_codes_start(GpbRowCodes *codes);
@@ -34,8 +36,11 @@ extern void gpb_row_codes_start(GpbRowCodes *codes);
 /* The INCLUDE columns whose codes the program reads, as bits */
 extern uint32 gpb_row_codes_columns(const GpbRowCodes *codes);
 
-/* The code of a text in such a column, counted from 0 */
-extern uint32 gpb_row_code(GpbRowCodes *codes, int column, Datum value);
+/*
+ * Find or make the code of a text in such a column, counted from 0.  Returns false if the texts
+ * take too much memory.
+ */
+extern bool gpb_row_code(GpbRowCodes *codes, int column, Datum value, int64 *code);
 
 /* Are there texts of which conditions are not known? */
 extern bool gpb_row_codes_wait(const GpbRowCodes *codes);

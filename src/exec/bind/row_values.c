@@ -82,7 +82,6 @@ typedef enum GpbRowWay
 	GPB_ROW_NUMERIC,
 	GPB_ROW_WIDE_NUMERIC,
 	GPB_ROW_UUID,
-	GPB_ROW_TIMETZ,
 	GPB_ROW_CODE
 } GpbRowWay;
 
@@ -102,8 +101,7 @@ row_way(GpbCoding coding, bool is_key, bool reads_code)
 		return GPB_ROW_INT4;
 	if (coding == GPB_CODING_INT8 || (coding == GPB_CODING_FLOAT8 && !is_key))
 		return GPB_ROW_INT8;
-	if (coding == GPB_CODING_TIMETZ && is_key)
-		return GPB_ROW_TIMETZ;
+	/* of a key, too, a program reads no such value, but may count those that are not NULL */
 	if (!gpb_coding_has_words(coding))
 		return GPB_ROW_UNREAD;
 	return is_key ? GPB_ROW_KEY : GPB_ROW_WORD;
@@ -207,8 +205,6 @@ make_words(GpbRowCodes *codes, const GpbRowColumn *column, Datum datum, int64 *w
 		   int64 *lower)
 {
 	const char *bytes;
-	int32		zone;
-	int64		utc;
 
 	switch (column->way)
 	{
@@ -233,16 +229,9 @@ make_words(GpbRowCodes *codes, const GpbRowColumn *column, Datum datum, int64 *w
 			*word = gpb_bytes_word(bytes);
 			*lower = gpb_bytes_word(bytes + 8);
 			return true;
-		case GPB_ROW_TIMETZ:
-			utc = gpb_timetz_utc(datum, &zone);
-			if (!gpb_timetz_fits(utc, zone))
-				return false;
-			*word = gpb_timetz_key(utc, zone);
-			return true;
 		case GPB_ROW_CODE:
 			/* slots of INCLUDE columns are counted from 1 */
-			*word = gpb_row_code(codes, column->slot - 1, datum);
-			return true;
+			return gpb_row_code(codes, column->slot - 1, datum, word);
 		default:
 			*word = 0;
 			return true;
@@ -271,5 +260,9 @@ gpb_row_read(GpbRowReader *reader, TupleTableSlot *row)
 		if (column->lower != GPB_NO_SLOT)
 			reader->value[column->lower] = (GpbValue) {lower, value->is_null};
 	}
-	return column == end;
+	if (column == end)
+		return true;
+	reader->refusal = column->way == GPB_ROW_CODE ? "more values than hash_mem holds" :
+		"a value for which the index has no room";
+	return false;
 }

@@ -43,6 +43,7 @@ typedef struct GpbRowColumn
 typedef struct GpbRowReader
 {
 	GpbRowCodes *codes;			/* of texts; NULL: the program reads none */
+	const char *refusal;		/* why no words say the row that was read last, if so */
 	GpbValue	value[GPB_MAX_COLUMNS]; /* its values, by the program's slots */
 	int			n;
 	GpbRowColumn column[GPB_MAX_COLUMNS];

@@ -285,7 +285,7 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
 	CustomScan *scan = gpb_sibling_plan(&alike->sibling, model_plan(root, alike->model),
-										alike->index);
+										alike->index, 0);
 	ListCell   *lc;
 	ListCell   *column;
 

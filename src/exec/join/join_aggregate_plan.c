@@ -13,6 +13,7 @@
 #include "compat.h"
 
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -22,9 +23,11 @@
 
 #include "exec/answer/ordinary.h"
 #include "exec/compile/grouping.h"
+#include "exec/compile/state_column.h"
 #include "exec/join/join_aggregate.h"
 #include "exec/join/join_node.h"
 #include "exec/price/outer_price.h"
+#include "exec/price/price_constants.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/join_sides.h"
@@ -32,6 +35,7 @@
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
+#include "mirror/mirror.h"
 
 static Plan *plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 								 List *tlist, List *clauses, List *custom_plans);
@@ -46,6 +50,7 @@ typedef struct GpbJoinAggregatePath
 	CustomPath	path;
 	const GpbJoinCandidate *candidate;
 	List	   *aggrefs;		/* of the items, as the query says them */
+	Expr	   *state;			/* of a node that returns one; else NULL */
 	GpbRangeAggregatePlan *plan;	/* the outer plan's columns are not known yet */
 } GpbJoinAggregatePath;
 
@@ -78,17 +83,18 @@ match_aggregates(PlannerInfo *root, RelOptInfo *grouped_rel, RelOptInfo *outerre
 	return *ordinary != NULL;
 }
 
-/* Make the path for a candidate, and the fields of its plan node that say how to aggregate. */
+/*
+ * Make the path for a candidate over an outer path, and the fields of its plan node that say how to
+ * aggregate.
+ */
 static CustomPath *
-make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
-						 GpbJoinCandidate *candidate, List *aggrefs,
-						 const GpbRangeAggregatePlan *plan, Path *ordinary)
+make_join_aggregate_path(PlannerInfo *root, PathTarget *target, GpbJoinCandidate *candidate,
+						 Path *outer, List *aggrefs, const GpbRangeAggregatePlan *plan,
+						 Path *ordinary)
 {
 	CustomPath *path = gpb_make_path(sizeof(GpbJoinAggregatePath),
-									 &join_aggregate_path_methods, candidate->joinrel,
-									 grouped_rel->reltarget);
+									 &join_aggregate_path_methods, candidate->joinrel, target);
 	GpbJoinAggregatePath *own = (GpbJoinAggregatePath *) path;
-	Path	   *outer = candidate->outerrel->cheapest_total_path;
 	GpbOuterInput input = {.ask.root = root, .ask.index = candidate->index, .outer = outer,
 	.rows = 1, .target = path->path.pathtarget};
 
@@ -121,6 +127,80 @@ make_join_aggregate_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 	own->plan->clauses = gpb_join_range_clauses(candidate);
 	return path;
 }
+
+/* ---- workers ---- */
+
+/*
+ * The path that returns a state of the outer rows of one process; NULL if no workers can read the
+ * outer side, or if answers have ranks of texts, which are no state.  A device is asked by one
+ * process.
+ */
+static CustomPath *
+make_partial_path(PlannerInfo *root, GpbJoinCandidate *candidate, List *aggrefs,
+				  const GpbRangeAggregatePlan *plan)
+{
+	const RelOptInfo *joinrel = candidate->joinrel;
+	Path	   *outer;
+	Expr	   *state;
+	CustomPath *path;
+	GpbJoinAggregatePath *own;
+
+	if (!joinrel->consider_parallel || candidate->outerrel->partial_pathlist == NIL ||
+		!bms_is_empty(joinrel->lateral_relids) || candidate->partitions != NULL ||
+		plan->has_ordinary || gpb_row_program_has_ranks(&plan->range.program) ||
+		gpb_mirror_spares_cpu() ||
+		!is_parallel_safe(root, (Node *) aggrefs))
+		return NULL;
+	outer = linitial(candidate->outerrel->partial_pathlist);
+	state = gpb_state_expression(NIL, aggrefs);
+	path = make_join_aggregate_path(root, gpb_state_target(state), candidate, outer, aggrefs, plan,
+									NULL);
+	path->path.parallel_safe = true;
+	path->path.parallel_workers = outer->parallel_workers;
+	own = (GpbJoinAggregatePath *) path;
+	own->state = state;
+	own->plan->returns_state = true;
+	return path;
+}
+
+/* Offer a path that merges the states of several processes, if there is one. */
+static void
+add_gather_path(PlannerInfo *root, RelOptInfo *grouped_rel, GpbJoinCandidate *candidate,
+				List *aggrefs, const GpbRangeAggregatePlan *plan)
+{
+	CustomPath *partial = make_partial_path(root, candidate, aggrefs, plan);
+	CustomPath *path;
+	GatherPath *gather;
+	GpbJoinAggregatePath *own;
+	double		rows;
+
+	if (partial == NULL)
+		return;
+	rows = partial->path.parallel_workers + (parallel_leader_participation ? 1 : 0);
+	gather = create_gather_path(root, candidate->joinrel, &partial->path,
+								partial->path.pathtarget, NULL, &rows);
+	path = gpb_make_path(sizeof(GpbJoinAggregatePath), &join_aggregate_path_methods,
+						 candidate->joinrel, grouped_rel->reltarget);
+	own = (GpbJoinAggregatePath *) path;
+	own->candidate = ((GpbJoinAggregatePath *) partial)->candidate;
+	own->aggrefs = aggrefs;
+	own->plan = memcpy(palloc(sizeof(*plan)), ((GpbJoinAggregatePath *) partial)->plan,
+					   sizeof(*plan));
+	own->plan->returns_state = false;
+	own->plan->merges_states = true;
+	own->plan->range.nconditions = 0;
+	own->plan->clauses = NIL;
+	path->custom_paths = list_make1(gather);
+	path->path.rows = 1;
+	path->path.startup_cost = gather->path.total_cost +
+		rows * GPB_MERGE_COST * cpu_operator_cost + grouped_rel->reltarget->cost.startup;
+	path->path.total_cost = path->path.startup_cost + cpu_tuple_cost +
+		grouped_rel->reltarget->cost.per_tuple;
+	GPB_ADD_DISABLED(&path->path, &gather->path);
+	add_path(grouped_rel, &path->path);
+}
+
+/* ---- paths of all indexes ---- */
 
 /* Offer the paths in which one table is the inner one. */
 static void
@@ -169,13 +249,16 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 		if (!gpb_may_have_ranges(index, &columns))
 			continue;
 		memset(&plan, 0, sizeof(plan));
-		if (gpb_match_join_index(root, &candidate, index) && candidate.filters == NIL &&
-			list_difference_ptr(candidate.restrictlist, candidate.ranged) == NIL &&
-			match_aggregates(root, grouped_rel, outerrel, index, meant,
-							 candidate.leaves != NIL, &plan, &ordinary))
-			add_path(grouped_rel,
-					 (Path *) make_join_aggregate_path(root, grouped_rel, &candidate,
-													   aggrefs, &plan, ordinary));
+		if (!gpb_match_join_index(root, &candidate, index) || candidate.filters != NIL ||
+			list_difference_ptr(candidate.restrictlist, candidate.ranged) != NIL ||
+			!match_aggregates(root, grouped_rel, outerrel, index, meant, candidate.leaves != NIL,
+							  &plan, &ordinary))
+			continue;
+		add_gather_path(root, grouped_rel, &candidate, aggrefs, &plan);
+		add_path(grouped_rel,
+				 (Path *) make_join_aggregate_path(root, grouped_rel->reltarget, &candidate,
+												   outerrel->cheapest_total_path, aggrefs, &plan,
+												   ordinary));
 	}
 }
 
@@ -211,7 +294,8 @@ plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 {
 	GpbJoinAggregatePath *own = (GpbJoinAggregatePath *) path;
 	GpbRangeAggregatePlan *plan = own->plan;
-	List	   *columns = gpb_plan_columns(linitial(custom_plans));
+	List	   *columns = plan->merges_states ? NIL : gpb_plan_columns(linitial(custom_plans));
+	int			results = own->state != NULL ? 1 : plan->range.nitems;
 	CustomScan *scan;
 	ListCell   *lc;
 
@@ -220,14 +304,14 @@ plan_join_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	plan->values = NIL;
 	foreach(lc, plan->clauses)
 		plan->values = lappend(plan->values, get_rightop(lfirst(lc)));
-	columns = list_concat(columns, own->aggrefs);
+	columns = list_concat(columns, own->state != NULL ? list_make1(own->state) : own->aggrefs);
 	columns = list_concat(columns,
 						  (List *) gpb_of_parent(root, own->candidate->table, (Node *)
 												 gpb_key_vars(root, own->candidate->index)));
 	scan = gpb_make_node(&gpb_join_aggregate_node, path, 0, tlist, NIL, custom_plans, columns);
 	gpb_range_aggregate_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->clauses, 1, plan->nouter);
-	gpb_check_expressions(path, scan, tlist, plan->nouter + 1, plan->nouter + plan->range.nitems);
+	gpb_check_expressions(path, scan, tlist, plan->nouter + 1, plan->nouter + results);
 	gpb_agree_on_nulling(path, scan);
 	return &scan->scan.plan;
 }

@@ -22,7 +22,7 @@
 #ifndef GPB_PRICE_CONSTANTS_H
 #define GPB_PRICE_CONSTANTS_H
 
-/* ---- workers (aggregate_gather.c) ---- */
+/* ---- workers (workers.c) ---- */
 
 /*
  * The time that it takes to start workers, in parallel_setup_cost, whose default is about 4 ms: for
@@ -189,10 +189,10 @@
 
 /*
  * To have a column of a row that no index has as a word, and what more that takes of a numeric, and
- * of a text, which is looked up among those that came before.  A row itself costs what its scan does.
- * Of 1.5 M rows of 72 bytes core's Append, scan and count(*) took 156 ns a row, and ours 79; sum(v)
- * took 15 ns more, sums of four columns 47, that of a numeric from 15 to 40, groups of a text
- * 125 where groups of an integer took 11 and of a date 61.
+ * of a text, which is looked up among those that came before.  A row itself costs what its scan
+ * does.  Of 1.5 M rows of 72 bytes core's Append, scan and count(*) took 156 ns a row, and ours 79;
+ * sum(v) took 15 ns more, aggregates of four columns 47, the sum of a numeric from 15 to 40, groups
+ * of a text 125 where groups of an integer took 11 and of a date 61.
  */
 #define GPB_ROW_VALUE_COST		0.5
 #define GPB_ROW_NUMERIC_COST	0.5

@@ -60,6 +60,14 @@ typedef struct GpbRangeAggregatePlan
 								 * scan tuple has also, never filled, the key columns; the program
 								 * has an answer, once it is bound. */
 	List	   *clauses;		/* if so: the conditions as OpExprs, for EXPLAIN */
+
+	/*
+	 * If so, and if the program reads no codes: what the row has in the place of items is their
+	 * state (states.h), for a node above; or the outer plan's rows are such states, of which the
+	 * row is made.
+	 */
+	bool		returns_state;
+	bool		merges_states;
 } GpbRangeAggregatePlan;
 
 /* Put the fields into the plan node, and get them; arrays are palloc'd. */
@@ -171,6 +179,14 @@ extern void gpb_range_groups_complete(GpbRangeAggregateScan *scan);
  * there are no more.
  */
 extern bool gpb_range_next_gathered(GpbRangeAggregateScan *scan);
+
+/* ---- states of joins under aggregates (range_states.c) ---- */
+
+/* Put the state of the ask's group into the scan tuple, in the place of items. */
+extern void gpb_range_put_state(GpbRangeAggregateScan *scan);
+
+/* Read the states that the child returns, and have the ask's group be what they have together. */
+extern void gpb_range_merge_states(GpbRangeAggregateScan *scan);
 
 extern void gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 

@@ -116,6 +116,13 @@ begin_outer(GpbRangeAggregateScan *scan)
 	GpbOuter   *outer = &scan->outer;
 	Size		bytes;
 
+	want.plan = range->program.present ? &range->program.plan : NULL;
+	if (scan->plan.merges_states)
+	{
+		want.collects = true;
+		scan->ask = gpb_ask_begin(&scan->node.css.ss.ps, &want);
+		return;
+	}
 	if (scan->plan.gathered)
 		gpb_outer_begin(outer, &scan->node, 1, sizeof(int64 *), gpb_range_find_group);
 	else
@@ -125,7 +132,6 @@ begin_outer(GpbRangeAggregateScan *scan)
 						   scan->plan.values);
 	if (scan->partitions != NULL)
 		want.targets = gpb_partitions_targets(scan->partitions, &want.ntargets);
-	want.plan = range->program.present ? &range->program.plan : NULL;
 	want.form = outer->ranges[0].form;
 	want.memory = gpb_rows_memory();
 	scan->ask = gpb_ask_begin(&scan->node.css.ss.ps, &want);
@@ -133,6 +139,24 @@ begin_outer(GpbRangeAggregateScan *scan)
 	if (scan->partitions != NULL)
 		bytes += outer->ranges[0].width + sizeof(uint32) + gpb_ask_answer_width(scan->ask);
 	gpb_outer_set_bytes(outer, bytes);
+}
+
+/*
+ * Open the index and its table.  A worker has no lock of its own, but by the number in the range
+ * table, which only nodes of joins have.
+ */
+static void
+open_relations(GpbRangeAggregateScan *scan, EState *estate, int eflags)
+{
+	GpbNode    *node = &scan->node;
+
+	if (scan->plan.returns_state)
+		(void) gpb_open_joined(node, scan->plan.range.index, eflags);
+	else if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+	{
+		gpb_open_unnamed(estate, scan->plan.range.index, eflags, &node->heap, &node->index);
+		node->opened_heap = true;
+	}
 }
 
 static void
@@ -149,12 +173,7 @@ begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 		gpb_ordinary_begin(&scan->node, lsecond(node->custom_plans), eflags);
 		gpb_kept_begin(&scan->all_rows, estate, css->ss.ps.ps_ResultTupleSlot);
 	}
-	if (!(eflags & EXEC_FLAG_EXPLAIN_ONLY))
-	{
-		gpb_open_unnamed(estate, scan->plan.range.index, eflags, &scan->node.heap,
-						 &scan->node.index);
-		scan->node.opened_heap = true;
-	}
+	open_relations(scan, estate, eflags);
 	scan->partitions = gpb_partitions_begin(&scan->node, &scan->plan.partitions,
 											scan->node.index, eflags);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
@@ -238,7 +257,7 @@ ask_each(GpbRangeAggregateScan *scan)
 	if (scan->partitions == NULL)
 		return gpb_ask_each(scan->ask, ranges->ranges, ranges->n);
 	return gpb_ask_each_share(scan->ask, gpb_partitions_share(scan->partitions, ranges->form,
-															  ranges->ranges, ranges->n),
+															  ranges->ranges, ranges->n, true),
 							  ranges->n);
 }
 
@@ -250,7 +269,8 @@ ask_total(GpbRangeAggregateScan *scan)
 	if (scan->partitions == NULL)
 		return gpb_ask_total(scan->ask, ranges->ranges, ranges->n);
 	return gpb_ask_total_shares(scan->ask, gpb_partitions_share(scan->partitions, ranges->form,
-																ranges->ranges, ranges->n));
+																ranges->ranges, ranges->n,
+																false));
 }
 
 /*
@@ -498,22 +518,17 @@ const GpbNodeKind gpb_range_aggregate_node = {
 /* ---- GpubtreeJoinAggregate: one group, and no rows ---- */
 
 /*
- * Put the answer into the scan tuple: ranges of all outer rows, a batch after the other, are added
- * up in one group.  The planner has found the program to be certain, once it is bound.
+ * Add up the ranges of all outer rows, a batch after the other, in one group.  The planner has
+ * found the program to be certain, once it is bound.
  */
 static void
-answer_joined(CustomScanState *css)
+add_outer_rows(GpbRangeAggregateScan *scan)
 {
-	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
-	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
 	const GpbOuterRanges *ranges = &scan->outer.ranges[0];
 	uint32		most = Min(gpb_rows_memory() / ranges->width, GPB_MOST_ROWS);
-	int			nouter = scan->plan.nouter;
 	const char *why = NULL;
-	MemoryContext caller;
 	bool		more;
 
-	gpb_clear_answer(&scan->node);
 	gpb_group_init(scan->ask);
 	do
 	{
@@ -524,9 +539,27 @@ answer_joined(CustomScanState *css)
 			elog(ERROR, "program over index \"%s\" has no answer: %s",
 				 RelationGetRelationName(scan->node.index), why);
 	} while (more);
+}
 
+/* Put the answer into the scan tuple. */
+static void
+answer_joined(CustomScanState *css)
+{
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
+	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
+	int			nouter = scan->plan.nouter;
+	MemoryContext caller;
+
+	gpb_clear_answer(&scan->node);
+	if (scan->plan.merges_states)
+		gpb_range_merge_states(scan);
+	else
+		add_outer_rows(scan);
 	caller = MemoryContextSwitchTo(scan->node.work);
-	gpb_group_final(scan->ask, tuple->tts_values + nouter, tuple->tts_isnull + nouter);
+	if (scan->plan.returns_state)
+		gpb_range_put_state(scan);
+	else
+		gpb_group_final(scan->ask, tuple->tts_values + nouter, tuple->tts_isnull + nouter);
 	/* an outer row's values are gone with the row */
 	memset(tuple->tts_isnull, true, sizeof(bool) * nouter);
 	MemoryContextSwitchTo(caller);

@@ -32,6 +32,8 @@ gpb_range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
 	gpb_put_int(private, plan->empty_count);
 	gpb_put_int(private, plan->has_ordinary);
 	gpb_put_int(private, plan->joined);
+	gpb_put_int(private, plan->returns_state);
+	gpb_put_int(private, plan->merges_states);
 }
 
 void
@@ -62,5 +64,7 @@ gpb_range_aggregate_get(const CustomScan *scan, GpbRangeAggregatePlan *plan)
 	plan->empty_count = gpb_get_int(&reader);
 	plan->has_ordinary = gpb_get_int(&reader) != 0;
 	plan->joined = gpb_get_int(&reader) != 0;
+	plan->returns_state = gpb_get_int(&reader) != 0;
+	plan->merges_states = gpb_get_int(&reader) != 0;
 	plan->clauses = list_nth(scan->custom_exprs, 4);
 }

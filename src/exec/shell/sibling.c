@@ -247,7 +247,8 @@ gpb_sibling_restrictions_agree(const GpbSibling *sibling)
 static bool
 same_index(const GpbSibling *sibling, const IndexOptInfo *a, IndexOptInfo *b)
 {
-	if (a->ncolumns != b->ncolumns || a->nkeycolumns != b->nkeycolumns || b->indpred != NIL)
+	if (a->ncolumns != b->ncolumns || a->nkeycolumns != b->nkeycolumns ||
+		!same_list(sibling, a->indpred, b->indpred))
 		return false;
 	for (int c = 0; c < a->ncolumns; c++)
 	{
@@ -269,8 +270,6 @@ gpb_sibling_index(const GpbSibling *sibling, const IndexOptInfo *index)
 {
 	ListCell   *lc;
 
-	if (index->indpred != NIL)
-		return NULL;
 	foreach(lc, sibling->other->indexlist)
 	{
 		IndexOptInfo *other = lfirst_node(IndexOptInfo, lc);
@@ -306,8 +305,9 @@ with_index(const List *private, Oid index)
 }
 
 CustomScan *
-gpb_sibling_plan(const GpbSibling *sibling, const CustomScan *of_leaf, Oid index)
+gpb_sibling_plan(const GpbSibling *sibling, const CustomScan *of_leaf, Oid index, int shared)
 {
+	List	   *columns = list_copy_tail(of_leaf->custom_scan_tlist, shared);
 	CustomScan *scan = makeNode(CustomScan);
 
 	*scan = *of_leaf;
@@ -315,8 +315,9 @@ gpb_sibling_plan(const GpbSibling *sibling, const CustomScan *of_leaf, Oid index
 	scan->scan.plan.qual = (List *)
 		gpb_sibling_expression(sibling, (Node *) of_leaf->scan.plan.qual);
 	scan->custom_exprs = (List *) gpb_sibling_expression(sibling, (Node *) of_leaf->custom_exprs);
-	scan->custom_scan_tlist = (List *)
-		gpb_sibling_expression(sibling, (Node *) of_leaf->custom_scan_tlist);
+	columns = (List *) gpb_sibling_expression(sibling, (Node *) columns);
+	scan->custom_scan_tlist = list_concat(list_copy_head(of_leaf->custom_scan_tlist, shared),
+										  columns);
 	scan->custom_private = with_index(of_leaf->custom_private, index);
 	return scan;
 }

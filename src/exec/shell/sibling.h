@@ -42,7 +42,7 @@ extern bool gpb_sibling_restrictions_agree(const GpbSibling *sibling);
 
 /*
  * The other's index that has the same columns as this one of the leaf's, in the same order and
- * coding; neither may have a predicate.  NULL if there is none, or if it is not usable.
+ * coding, and the same predicate.  NULL if there is none, or if it is not usable.
  */
 extern IndexOptInfo *gpb_sibling_index(const GpbSibling *sibling, const IndexOptInfo *index);
 
@@ -58,9 +58,10 @@ extern void gpb_sibling_price(const GpbSibling *sibling, const Path *of_leaf, Co
 
 /*
  * The plan node of the other for what a plan node of the leaf does.  What is beyond its expressions
- * is the same, but that the private list begins with the index.
+ * is the same, but that the private list begins with the index; so are, and have the same
+ * expressions, the first columns of the scan tuple that are "shared".
  */
 extern CustomScan *gpb_sibling_plan(const GpbSibling *sibling, const CustomScan *of_leaf,
-									Oid index);
+									Oid index, int shared);
 
 #endif							/* GPB_SIBLING_H */

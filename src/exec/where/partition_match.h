@@ -62,8 +62,8 @@ extern RelOptInfo *gpb_model_partition(PlannerInfo *root, List *leaves);
 /*
  * Find in each of the leaves of a parent an index that is like the model, one of these: with the
  * same columns, in the same form, and conditions of the query that are the same; and no NULLs where
- * the model's table has none.  Then a plan made for the model is one for each of them.  Returns NULL, or why there is none, which names the
- * partition.
+ * the model's table has none.  Then a plan made for the model is one for each of them.  Returns
+ * NULL, or why there is none, which names the partition.
  */
 extern const char *gpb_match_partitions(PlannerInfo *root, RelOptInfo *parent, List *leaves,
 										IndexOptInfo *model, GpbPartitionMatch *match);

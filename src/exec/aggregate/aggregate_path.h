@@ -27,9 +27,8 @@ typedef struct GpbAggregatePath
 	List	   *values;			/* aggregates, group expressions and calls of GROUPING() */
 	List	   *columns;		/* what the node computes: these, or the state alone */
 	GpbAggregatePlan plan;
-	uint32		codes;			/* of a model: INCLUDE columns whose codes its program reads, as bits */
-	CustomScan *scan;			/* of a model of others (gpb_alike_aggregate_path()); NULL: not yet
-								 * made */
+	uint32		codes;			/* of a model: bits of INCLUDE columns whose codes it reads */
+	GpbAlikePlans plans;		/* of a model: of others (gpb_alike_aggregate_path()) */
 } GpbAggregatePath;
 
 /* ---- a path (aggregate_path.c, aggregate_plan.c) ---- */

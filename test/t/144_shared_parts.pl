@@ -11,6 +11,7 @@ use GpubtreeHold;
 my $node = gpb_node('main', settings => <<'CONF');
 autovacuum = off
 gpubtree.device = 'off'
+wal_level = replica
 parallel_setup_cost = 0
 parallel_tuple_cost = 0
 min_parallel_table_scan_size = 0

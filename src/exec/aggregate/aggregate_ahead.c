@@ -105,7 +105,7 @@ gpb_aggregate_begin_ahead(GpbAggregateScan *above)
 		return;
 	/* as the Append itself finds out when it is first executed */
 	valid = GPB_APPEND_KNOWS(append) ? append->as_valid_subplans :
-		GPB_FIND_SUBPLANS(append->as_prune_state);
+		ExecFindMatchingSubPlans(append->as_prune_state, false);
 	ahead = begin_neighbours(append->as_nplans);
 	while ((i = bms_next_member(valid, i)) >= 0)
 	{

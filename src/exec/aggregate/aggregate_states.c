@@ -18,6 +18,8 @@ states_form(const GpbAggregatePlan *plan, const GpbSubprogram *sub, int number)
 {
 	GpbStatesForm form = {.number = number, .nslots = sub->program.ngroups};
 
+	Assert(form.nslots <= GPB_MAX_GROUP_SLOTS);
+
 	for (int i = 0; i < form.nslots; i++)
 		form.type[i] = i < sub->ngroups ? plan->group_types[sub->group[i]] : sub->values.type;
 	return form;

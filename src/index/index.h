@@ -297,6 +297,17 @@ extern Buffer gpb_read_left(Relation index, const GpbLayout *layout, BlockNumber
 							BlockNumber block, GpbBound low);
 /* Get the level of the root. */
 extern void gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level);
+
+/* ---- separators.c ---- */
+
+/*
+ * Find bounds within a range, ascending, that part it into stretches of about as many entries each:
+ * "most" of them at most, and at least "enough" if the tree has so many.  No page may be locked.
+ * Returns their number, for which there is room in bounds.  Raises ERRCODE_INDEX_CORRUPTED if
+ * separators do not ascend.
+ */
+extern uint32 gpb_part_range(Relation index, const GpbLayout *layout, GpbRange range,
+							 uint32 enough, uint32 most, GpbBound *bounds);
 /*
  * A level that the root has or had: the one that the relcache remembers, without a look at a page,
  * unless that is a leaf's.  A tree never loses a level, so the root is there or above.

@@ -80,7 +80,9 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	scan->ask = gpb_ask_begin(&css->ss.ps, &(GpbAskWant) {
 		GPB_ASK_NODE(&scan->node), .heap_rows = !plan->index_only, .early = true
 	});
-	scan->list = gpb_list_begin(&scan->node, scan->ask, !plan->index_only, false);
+	scan->list = gpb_list_begin(&scan->node,
+								&(GpbAskTarget) {scan->node.heap, scan->node.index}, scan->ask,
+								!plan->index_only, false);
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan",
 											ALLOCSET_DEFAULT_SIZES);
 }

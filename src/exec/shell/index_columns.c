@@ -67,13 +67,12 @@ stored_coding(IndexOptInfo *index, int position)
 }
 
 /*
- * Of most types the coding is the same in every index, and only of the others the index is opened:
- * of numerics, for one, it depends on what was built.
+ * The coding of a column, by its place.  Of most types it is the same in every index, and only of
+ * the others the index is opened: of numerics, for one, it depends on what was built.
  */
-GpbCoding
-gpb_slot_coding(IndexOptInfo *index, int column)
+static GpbCoding
+position_coding(IndexOptInfo *index, int position)
 {
-	int			position = gpb_column_position(index, column);
 	bool		is_key = position < index->nkeycolumns;
 	TargetEntry *entry = list_nth_node(TargetEntry, index->indextlist, position);
 	Oid			type = is_key ? index->opcintype[position] : exprType((Node *) entry->expr);
@@ -85,6 +84,23 @@ gpb_slot_coding(IndexOptInfo *index, int column)
 		return stored_coding(index, position);
 	Assert(coding == stored_coding(index, position));
 	return coding;
+}
+
+GpbCoding
+gpb_slot_coding(IndexOptInfo *index, int column)
+{
+	return position_coding(index, gpb_column_position(index, column));
+}
+
+bool
+gpb_indexes_have_same_coding(IndexOptInfo *a, IndexOptInfo *b)
+{
+	for (int position = 0; position < a->ncolumns; position++)
+	{
+		if (position_coding(a, position) != position_coding(b, position))
+			return false;
+	}
+	return true;
 }
 
 bool

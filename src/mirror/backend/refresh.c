@@ -274,7 +274,7 @@ refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRef *r
 	else if (refresh_is_needless(ref, covered, refresh.nblocks, aim))
 		ok = true;				/* the one before us did it */
 	else
-		ok = gpb_registry_grow(ref->slot, refresh.nblocks) &&
+		ok = gpb_registry_grow(ref, refresh.nblocks) &&
 			refresh_move_and_copy(&refresh);
 	gpb_release_ownership(ref->slot);
 	*blocks = refresh.ntodo;

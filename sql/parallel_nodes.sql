@@ -116,7 +116,7 @@ RESET enable_hashjoin;
 RESET enable_mergejoin;
 RESET enable_nestloop;
 
--- Rows of partitions: a GpubtreeScan of a whole partition is one process's.
+-- Rows of partitions, and of one index: processes share out parts of it.
 CREATE TABLE parts (k int, v int, note text) PARTITION BY RANGE (k);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (10000) WITH (autovacuum_enabled = off);
 CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (10000) TO (20000) WITH (autovacuum_enabled = off);
@@ -132,6 +132,21 @@ SELECT compare('SELECT k, v FROM parts WHERE k > 50 AND v > 700');
 SELECT compare('SELECT k, v, note FROM parts WHERE k > 50 AND v * 2 > 1700 AND note > ''note 4''');
 SELECT compare('SELECT v % 7, count(note) FROM parts WHERE k > 50 AND v > 700 GROUP BY 1');
 SELECT compare('SELECT k, v FROM parts WHERE (k < 9000 OR k > 12000) AND v < 100');
+SELECT compare('SELECT f.k, f.v, f.pad FROM facts f WHERE k > 50 AND v > 700');
+SELECT compare('SELECT f.k, f.f FROM facts f WHERE (k < 9000 OR k > 12000 AND g = 3) AND v % 7 = 2');
+SELECT compare('SELECT f.k, f.note FROM facts f WHERE k > 50 AND f.v > 10 AND f.note || f.v > ''note 40''');
+SELECT compare('SELECT f.k FROM facts f WHERE k < 0 AND v > 3');
+SELECT compare('SELECT f.k, o.id FROM outers o JOIN facts f ON f.v = o.id WHERE f.v > 900 AND f.g <> 2');
+SELECT compare('SELECT n, q.* FROM generate_series(1, 3) n LEFT JOIN (SELECT k, v FROM facts f WHERE k > (SELECT 50) AND v > 900 OFFSET 0) q ON q.k > n * 9000');
+SELECT count(*) FROM (SELECT k FROM facts WHERE v > 10 LIMIT 100) q;
+-- a row for which a step faults is core's to judge, in whichever process
+SELECT count(*) FROM facts WHERE k > 50 AND v > 10 AND 1000 / (k - 12345) < 1;
+SET parallel_leader_participation = off;
+SELECT compare('SELECT f.k, f.v, f.pad FROM facts f WHERE k > 50 AND v > 700');
+RESET parallel_leader_participation;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT compare('SELECT f.k, f.v, f.pad FROM facts f WHERE k > 50 AND v > 700');
+ROLLBACK;
 -- a constant that may fail is evaluated in no worker
 SELECT compare('SELECT k, v FROM parts WHERE k > 50 AND v > 700 / length(current_setting(''max_parallel_workers''))');
 SELECT count(*) FROM parts WHERE k > 50 AND v > 700 / (length(current_setting('max_parallel_workers')) - 1);

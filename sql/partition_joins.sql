@@ -22,8 +22,8 @@ CREATE TABLE pj_3b PARTITION OF pj_3 DEFAULT;
 CREATE TABLE pj_empty PARTITION OF pj FOR VALUES FROM (4000) TO (5000);
 CREATE TABLE pj_default PARTITION OF pj DEFAULT;
 CREATE TABLE pj_whole AS
-SELECT i % 7 AS tenant, nullif(i * 7919 % 5500, 77) AS ts, nullif(i % 100, 50) AS v, ((i % 1000) / 100.0)::numeric(10,2) AS w, 'x' || i % 13 AS x, i AS y
-FROM generate_series(1, 10000) i WHERE i * 7919 % 5500 NOT BETWEEN 4000 AND 4999;
+SELECT i % 7 AS tenant, nullif(i * 7919 % 2750 * 2, 78) AS ts, nullif(i % 100, 50) AS v, ((i % 1000) / 100.0)::numeric(10,2) AS w, 'x' || i % 13 AS x, i AS y
+FROM generate_series(1, 5500) i WHERE i * 7919 % 2750 * 2 NOT BETWEEN 4000 AND 4999;
 INSERT INTO pj SELECT * FROM pj_whole;
 CREATE INDEX ON pj USING gpubtree (ts) INCLUDE (v, tenant, w, x);
 VACUUM ANALYZE pj, pj_whole;

@@ -200,6 +200,16 @@ RESET plan_cache_mode;
 SELECT o, (SELECT percentile_disc(0.4) WITHIN GROUP (ORDER BY k) FROM listed WHERE k >= o) FROM unnest(ARRAY[3, 4, 1, 2]) o;
 SELECT * FROM leaves('SELECT (SELECT percentile_disc(0.4) WITHIN GROUP (ORDER BY k) FROM listed WHERE k >= o) FROM unnest(ARRAY[3, 3]) o');
 
+-- buckets of partitions that do not follow one another: each does a little, where LIMIT ends early
+SET gpubtree.enable_aggregate = off;
+SELECT * FROM leaves('SELECT v / 1000, count(*), sum(v) FROM hashed GROUP BY 1 ORDER BY 1 LIMIT 2');
+SELECT v / 1000, count(*), sum(v) FROM hashed GROUP BY 1 ORDER BY 1 LIMIT 2;
+SELECT v / 1000, count(*), sum(v) FROM hashed GROUP BY 1 ORDER BY 1 DESC LIMIT 2;
+SELECT v / 1000, count(*), sum(v) FROM hashed GROUP BY 1 ORDER BY 1 NULLS FIRST LIMIT 2;
+SELECT regexp_replace(e, '^ +', '') FROM plan_lines('SELECT v / 1000, count(*) FROM hashed GROUP BY 1 ORDER BY 1 NULLS FIRST') e WHERE e ~ 'States';
+SELECT count(*), sum(n), sum(s) FROM (SELECT v / 1000, count(*) AS n, sum(v) AS s FROM hashed GROUP BY 1) q;
+RESET gpubtree.enable_aggregate;
+
 -- equal keys in two partitions: rows are not in order by what comes behind the key
 CREATE TABLE pairs (a int NOT NULL, b int NOT NULL, c int) PARTITION BY RANGE (a, b);
 CREATE TABLE pairs_1 PARTITION OF pairs FOR VALUES FROM (0, 0) TO (5, 50);

@@ -319,14 +319,15 @@ batch_run(GpbBatch *batch, const void *ranges, uint32 n, GpbRangeSource *source,
 }
 
 bool
-gpb_batch_submit(GpbBatch *batch, const void *ranges, uint32 n, TimestampTz keep_since)
+gpb_batch_submit(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers,
+				 TimestampTz keep_since)
 {
 	MemoryContext caller = MemoryContextSwitchTo(batch->context);
 	bool		room;
 
 	Assert(!batch->program.list_entries);
 	batch->keep_since = keep_since;
-	batch_begin(batch, ranges, n, NULL, NULL);
+	batch_begin(batch, ranges, n, NULL, answers);
 	room = batch->engine->submit == NULL || batch->engine->submit(batch);
 	MemoryContextSwitchTo(caller);
 	return room;

@@ -139,9 +139,9 @@ extern void gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *
 extern void gpb_batch_run_source(GpbBatch *batch, GpbRangeSource *source);
 
 /*
- * Begin a run like gpb_batch_run() without answers, which gpb_batch_finish() completes.  If a device
- * is to answer it is asked before this returns, unless there is no request slot: then this returns
- * false, and it is asked when the run is completed.  The ranges must stay till then.
+ * Begin a run like gpb_batch_run(), which gpb_batch_finish() completes.  If a device is to answer,
+ * it is asked before this returns, unless there is no request slot: then this returns false, and it
+ * is asked when the run is completed.  The ranges, and the answers, must stay till then.
  *
  * So several batches of one statement can be in flight.  Their slots, and others wait for such, are
  * held until each is completed: between the first submit and the last completion nothing may be
@@ -150,7 +150,7 @@ extern void gpb_batch_run_source(GpbBatch *batch, GpbRangeSource *source);
  * The mirror that answers does not take the place of one that was used at keep_since or later; if
  * there is no other room, the CPU answers.
  */
-extern bool gpb_batch_submit(GpbBatch *batch, const void *ranges, uint32 n,
+extern bool gpb_batch_submit(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers,
 							 TimestampTz keep_since);
 extern void gpb_batch_finish(GpbBatch *batch);
 

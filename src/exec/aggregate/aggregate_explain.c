@@ -117,7 +117,8 @@ explain_batches(const GpbAggregateScan *scan, ExplainState *es)
 	if (!keys)
 		counters.engine = scan->last != NULL ? gpb_ask_engine(scan->last) :
 			scan->workers.runs > 0 ? scan->workers_engine : "none";
-	gpb_batch_counters_add(&counters, &scan->workers);
+	if (scan->workers.runs > 0)
+		gpb_batch_counters_add(&counters, &scan->workers);
 	gpb_explain_counters(keys ? GPB_LABEL_KEYS : ranges ? GPB_LABEL_RANGES : NULL, &counters, 0,
 						 es);
 }

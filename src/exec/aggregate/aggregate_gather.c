@@ -23,7 +23,8 @@
 
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/answer/states.h"
-#include "exec/price/price_constants.h"
+#include "exec/compile/state_column.h"
+#include "exec/price/workers.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/settings.h"
 #include "exec/where/arms.h"
@@ -69,39 +70,13 @@ static int
 count_workers(const CustomPath *leaf)
 {
 	const GpbAggregatePath *model = gpb_aggregate_model(leaf);
-	const IndexOptInfo *index = model->index;
-	double		share = Min(model->entries / Max(index->tuples, 1.0), 1.0);
+	double		entries = model->entries;
 
 	if (model->plan.source != GPB_OF_INDEX || model->plan.skips != NIL)
 		return 0;
 	if (leaf != &model->path)
-		share *= leaf->path.total_cost / Max(model->path.path.total_cost, 1.0);
-	return compute_parallel_worker(leaf->path.parent, -1, ceil(index->pages * share),
-								   max_parallel_workers_per_gather);
-}
-
-/* The processes that share the work, as core counts the leader among so many workers */
-static double
-count_shares(int workers)
-{
-	double		leader = 1.0 - 0.3 * workers;
-
-	return workers + (parallel_leader_participation && leader > 0 ? leader : 0.0);
-}
-
-/*
- * Do so many workers take less time to start than they save, of what the path, or paths like it,
- * cost?  Prices, by which paths compete with core's, do not say: core's has one for any number of
- * workers, and the entries of a plain program have one above their time.
- */
-static bool
-workers_save_time(const GpbAggregatePath *path, Cost work, int workers)
-{
-	Cost		start = parallel_setup_cost * (GPB_WORKERS_START + GPB_WORKER_START * workers);
-
-	if (!path->plan.has_program)
-		work *= GPB_PLAIN_TIME;
-	return work * (1.0 - 1.0 / count_shares(workers)) >= start;
+		entries *= leaf->path.total_cost / Max(model->path.path.total_cost, 1.0);
+	return gpb_count_workers(leaf->path.parent, model->index, entries);
 }
 
 /* ---- paths ---- */
@@ -124,7 +99,7 @@ make_shared(Path *leaf, int workers)
 
 	leaf->parallel_aware = true;
 	leaf->parallel_workers = workers;
-	leaf->startup_cost = gpb_setup_cost + work / count_shares(workers);
+	leaf->startup_cost = gpb_setup_cost + work / gpb_count_shares(workers);
 	leaf->total_cost = leaf->startup_cost + leaf->rows * cpu_tuple_cost;
 }
 
@@ -159,17 +134,20 @@ void
 gpb_aggregate_add_gather_path(const GpbAggregateQuery *query, const GpbAggregatePath *serial)
 {
 	GpbAggregateQuery states = *query;
+	Expr	   *state;
 	GpbAggregatePath *leaf;
 	Path	   *path;
 	int			workers = 0;
 
 	if (!workers_may_pay(query, serial->path.path.total_cost) || !leaf_is_safe(&serial->path))
 		return;
-	gpb_want_states(&states);
+	state = gpb_state_expression(query->groups, query->grouping->aggrefs);
+	gpb_want_states(&states, state, gpb_state_target(state));
 	leaf = gpb_cheapest_aggregate_path(&states, makeStringInfo());
 	if (leaf != NULL && leaf_is_safe(&leaf->path))
 		workers = count_workers(&leaf->path);
-	if (workers == 0 || !workers_save_time(leaf, leaf->path.path.total_cost, workers))
+	if (workers == 0 ||
+		!gpb_workers_save_time(leaf->path.path.total_cost, !leaf->plan.has_program, workers))
 		return;
 	path = &leaf->path.path;
 	path->parallel_safe = true;
@@ -240,7 +218,7 @@ gpb_aggregate_gather_leaves(const GpbAggregateQuery *query, const GpbAggregatePa
 			return;
 	}
 	workers = count_append_workers(leaves, n);
-	if (!workers_save_time(first, append->total_cost, workers))
+	if (!gpb_workers_save_time(append->total_cost, !first->plan.has_program, workers))
 		return;
 	groups = part_leaves(leaves, n, workers, append->total_cost, &whole, &shared);
 	parallel = create_append_path(query->root, query->rel, whole, shared, NIL, NULL, workers, true,

@@ -38,6 +38,8 @@ typedef struct GpbMerge
 {
 	const GpbGrouping *grouping;
 	GpbAggregateQuery query;	/* of the whole */
+	Expr	   *state;			/* what the states say, of the parent's columns, for all leaves */
+	PathTarget *target;			/* of that */
 	int			n;
 	RelOptInfo **leaf;
 	CustomPath **path;			/* of each leaf */
@@ -100,7 +102,7 @@ leaf_query(const GpbMerge *merge, RelOptInfo *leaf, GpbAggregateQuery *query)
 
 	gpb_grouping_of_leaf(merge->grouping, leaf, grouping);
 	(void) gpb_aggregate_match_query(grouping, query);
-	gpb_want_states(query);
+	gpb_want_states(query, merge->state, merge->target);
 	query->portable = merge->portable;
 	if (merge->first != NULL)
 		query->sets = merge->first->plan.sets;
@@ -264,16 +266,14 @@ make_rows(const GpbMerge *merge, RelOptInfo *leaf)
 	GpbAggregatePath *own;
 	Path	   *rows;
 	GpbSibling	sibling;
-	Expr	   *state;
 
 	gpb_sibling_begin(root, merge->first->index->rel, leaf, &sibling);
-	state = (Expr *) gpb_sibling_expression(&sibling, linitial(merge->rows->columns));
-	own = gpb_make_aggregate_path(leaf, gpb_state_target(state));
+	own = gpb_make_aggregate_path(leaf, merge->target);
 	rows = (Path *) create_projection_path(root, leaf, leaf->cheapest_total_path,
 										   row_target(merge, &sibling));
 	own->index = merge->rows->index;
 	own->may_give_up = true;
-	own->columns = list_make1(state);
+	own->columns = merge->rows->columns;
 	own->plan = merge->rows->plan;
 	gpb_translate_values(&sibling, &own->plan);
 	own->path.custom_paths = list_make1(rows);
@@ -425,14 +425,13 @@ static Path *
 make_append(const GpbMerge *merge)
 {
 	PlannerInfo *root = merge->query.root;
-	Expr	   *state = gpb_state_expression(merge->grouping->groups, merge->grouping->aggrefs);
 	List	   *paths = NIL;
 	AppendPath *append;
 
 	for (int i = 0; i < merge->n; i++)
 		paths = lappend(paths, merge->path[i]);
 	append = create_append_path(root, merge->query.rel, paths, NIL, NIL, NULL, 0, false, -1);
-	append->path.pathtarget = gpb_state_target(state);
+	append->path.pathtarget = merge->target;
 	return &append->path;
 }
 
@@ -469,6 +468,8 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 		refusal = "a condition has no column";
 	if (refusal == NULL)
 	{
+		merge.state = gpb_state_expression(grouping->groups, grouping->aggrefs);
+		merge.target = gpb_state_target(merge.state);
 		merge.leaf = palloc(sizeof(RelOptInfo *) * list_length(grouping->leaves));
 		merge.path = palloc0(sizeof(CustomPath *) * list_length(grouping->leaves));
 		foreach(lc, grouping->leaves)

@@ -12,18 +12,17 @@
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary.h"
-#include "exec/compile/state_column.h"
 #include "exec/shell/expressions.h"
 #include "exec/where/arms.h"
 
 /* ---- states wanted ---- */
 
 void
-gpb_want_states(GpbAggregateQuery *query)
+gpb_want_states(GpbAggregateQuery *query, Expr *state, PathTarget *target)
 {
 	query->having = NIL;
-	query->state = gpb_state_expression(query->groups, query->grouping->aggrefs);
-	query->target = gpb_state_target(query->state);
+	query->state = state;
+	query->target = target;
 }
 
 /* ---- do states agree? ---- */

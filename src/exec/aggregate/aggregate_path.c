@@ -186,11 +186,9 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
 	CustomScan *scan = gpb_sibling_plan(&alike->sibling, model_plan(root, alike->model),
-										alike->index);
-	TargetEntry *state = linitial_node(TargetEntry, tlist);
+										alike->index, 1);
 
-	/* the target is the model's */
-	state->expr = linitial_node(TargetEntry, scan->custom_scan_tlist)->expr;
+	/* the state is of the same expression */
 	scan->scan.plan.targetlist = tlist;
 	return &scan->scan.plan;
 }

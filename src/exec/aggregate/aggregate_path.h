@@ -55,10 +55,10 @@ extern GpbAggregatePath *gpb_rows_aggregate_path(const GpbAggregateQuery *query,
 /* ---- states (aggregate_merge.c) ---- */
 
 /*
- * Change what a query wants of a table to states.  gpb_cheapest_aggregate_path() returns a path of
- * them then.
+ * Change what a query wants of a table to states, which are what the expression says, of this
+ * target.  gpb_cheapest_aggregate_path() returns a path of them then.
  */
-extern void gpb_want_states(GpbAggregateQuery *query);
+extern void gpb_want_states(GpbAggregateQuery *query, Expr *state, PathTarget *target);
 
 /* Have the states of two plans the same format, and the same meaning? */
 extern bool gpb_states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b);

@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "exec/answer/ask.h"
 #include "exec/answer/item_final.h"
@@ -18,6 +19,7 @@
 #include "exec/shell/node_explain.h"
 #include "index/index.h"
 #include "large_array.h"
+#include "mirror/mirror.h"
 
 /* A target, and what it is asked by */
 typedef struct GpbAsked
@@ -28,6 +30,7 @@ typedef struct GpbAsked
 	GpbBatch   *batch;			/* NULL before the first question */
 	bool		replaced;		/* the program is none of the plan */
 	bool		submitted;		/* a run of the batch has begun, and is to be completed */
+	int64	   *share;			/* where its answers come, if it answers a share of the ranges */
 	GpbBatchWant want;			/* of the batch: the program, of several kilobytes, is kept once */
 } GpbAsked;
 
@@ -372,11 +375,18 @@ run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, GpbRange
 	return gpb_batch_gave_up(batch, &why) ? why : NULL;
 }
 
+/* Room for the answers to so many ranges */
+static int64 *
+alloc_share(GpbAsk *ask, uint32 n)
+{
+	return gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * n);
+}
+
 /* Merge what a target has in the ranges of its share into the answers at hand. */
 static const char *
 merge_share(GpbAsk *ask, GpbAsked *target, const GpbAskShare *share)
 {
-	int64	   *more = gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * share->n);
+	int64	   *more = target->submitted ? target->share : alloc_share(ask, share->n);
 	const char *why = run_target(ask, target, share->ranges, share->n, NULL, more);
 	int			words = ask->format->words;
 	uint32		i;
@@ -426,29 +436,6 @@ gpb_ask_each(GpbAsk *ask, const void *ranges, uint32 n)
 	return why;
 }
 
-const char *
-gpb_ask_each_share(GpbAsk *ask, const GpbAskShare *shares, uint32 n)
-{
-	const char *why = NULL;
-	uint32		range;
-	int			i;
-
-	reserve_answers(ask, n);
-	for (i = 0; i < ask->ntargets; i++)
-	{
-		if (shares[i].n > 0)
-			(void) require_batch(ask, &ask->target[i]);
-	}
-	for (range = 0; range < n; range++)
-		gpb_answer_init(ask->format, (int64 *) ask->answers + (Size) range * ask->format->words);
-	for (i = 0; i < ask->ntargets && why == NULL; i++)
-	{
-		if (shares[i].n > 0)
-			why = merge_share(ask, &ask->target[i], &shares[i]);
-	}
-	return why;
-}
-
 /*
  * Add a target's answer over all ranges, given as for run_target(), to the group, unless its groups
  * are wanted.
@@ -462,6 +449,93 @@ total_of_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n,
 	if (why == NULL && target->want.program.ngroups == 0)
 		gpb_answer_merge(ask->format, group_sum(ask), gpb_batch_total(target->batch));
 	return why;
+}
+
+/*
+ * The most targets that have begun and not answered: enough to keep a device at work, and few
+ * enough to leave request slots to others
+ */
+#define GPB_TARGETS_AHEAD	16
+
+/* Where several targets have a share, note that their mirrors are used; returns when. */
+static TimestampTz
+use_mirrors(const GpbAsk *ask, const GpbAskShare *shares)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	int			i;
+
+	for (i = 0; i < ask->ntargets; i++)
+	{
+		if (shares[i].n > 0)
+			gpb_mirror_use(ask->target[i].index);
+	}
+	return now;
+}
+
+/* Begin what a target is asked; false if there is no request slot for it. */
+static bool
+submit_share(GpbAsk *ask, GpbAsked *target, const GpbAskShare *share, bool each,
+			 TimestampTz keep_since)
+{
+	GpbBatch   *batch = require_batch(ask, target);
+
+	target->share = each ? alloc_share(ask, share->n) : NULL;
+	target->submitted = true;
+	return gpb_batch_submit(batch, share->ranges, share->n, target->share, keep_since);
+}
+
+/*
+ * Have each target answer its share, and merge the answers to each range, or add up those over all.
+ * A device needs longer for a request than a processor to send it, so requests of several targets
+ * are in flight together; no function of a user runs meanwhile.  Returns NULL, or why there is no
+ * answer: then nothing is left in flight.
+ */
+static const char *
+run_shares(GpbAsk *ask, const GpbAskShare *shares, bool each)
+{
+	TimestampTz keep_since = use_mirrors(ask, shares);
+	const char *why = NULL;
+	int			ahead = 0;
+	int			next = 0;
+	int			i;
+
+	for (i = 0; i < ask->ntargets && why == NULL; i++)
+	{
+		bool		room = true;
+
+		for (; room && next < ask->ntargets && ahead < GPB_TARGETS_AHEAD; next++)
+		{
+			if (shares[next].n == 0)
+				continue;
+			room = submit_share(ask, &ask->target[next], &shares[next], each, keep_since);
+			ahead++;
+		}
+		if (shares[i].n == 0)
+			continue;
+		why = each ? merge_share(ask, &ask->target[i], &shares[i]) :
+			total_of_target(ask, &ask->target[i], shares[i].ranges, shares[i].n, NULL);
+		ahead--;
+	}
+	if (why != NULL)
+		gpb_ask_stop(ask);
+	return why;
+}
+
+const char *
+gpb_ask_each_share(GpbAsk *ask, const GpbAskShare *shares, uint32 n)
+{
+	uint32		range;
+	int			i;
+
+	reserve_answers(ask, n);
+	for (i = 0; i < ask->ntargets; i++)
+	{
+		if (shares[i].n > 0)
+			(void) require_batch(ask, &ask->target[i]);
+	}
+	for (range = 0; range < n; range++)
+		gpb_answer_init(ask->format, (int64 *) ask->answers + (Size) range * ask->format->words);
+	return run_shares(ask, shares, true);
 }
 
 const char *
@@ -482,21 +556,13 @@ gpb_ask_submit_total(GpbAsk *ask, const void *ranges, uint32 n, TimestampTz keep
 
 	Assert(ask->ntargets == 1 && !target->submitted);
 	target->submitted = true;
-	return gpb_batch_submit(require_batch(ask, target), ranges, n, keep_since);
+	return gpb_batch_submit(require_batch(ask, target), ranges, n, NULL, keep_since);
 }
 
 const char *
 gpb_ask_total_shares(GpbAsk *ask, const GpbAskShare *shares)
 {
-	const char *why = NULL;
-	int			i;
-
-	for (i = 0; i < ask->ntargets && why == NULL; i++)
-	{
-		if (shares[i].n > 0)
-			why = total_of_target(ask, &ask->target[i], shares[i].ranges, shares[i].n, NULL);
-	}
-	return why;
+	return run_shares(ask, shares, false);
 }
 
 const char *

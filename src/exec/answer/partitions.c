@@ -23,6 +23,9 @@
 #include "exec/where/range_conditions.h"
 #include "large_array.h"
 
+/* Into so many places the keys are parted by which partitions begin */
+#define GPB_PLACES	1024
+
 /* Ranges for which a partition has room at first */
 #define GPB_INITIAL_SHARE	64
 
@@ -52,10 +55,80 @@ struct GpbPartitions
 	bool		bounded;		/* bounds are known of some */
 	int			n;
 	GpbOpenPartition *open;		/* sorted by where their keys begin */
-	GpbKey	   *reach;			/* for each, where the keys of it and those before end */
+	GpbKey	   *begin;			/* for each, its first key */
+	uint16	   *by_place;		/* how many begin at each place's first key, or before; or NULL */
+	uint64		first;			/* the first key of the first place, where the first begins that is
+								 * not as low as can be */
+	int			before_first;	/* those that are */
+	int			shift;			/* a place has so many bits of keys */
+	GpbKey	   *reach;			/* and where the keys of it and those before end */
 	GpbAskTarget *targets;
 	GpbAskShare *shares;
 };
+
+/* ---- where a key is ---- */
+
+/* The number of partitions whose keys begin at this key or before it */
+static pg_noinline int
+search_beginning(const GpbPartitions *partitions, GpbKey key)
+{
+	int			low = 0;
+	int			high = partitions->n;
+
+	while (low < high)
+	{
+		int			middle = (low + high) / 2;
+
+		if (partitions->begin[middle] <= key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The same with the help of a table by the key's leading bits, since a search for each of many keys
+ * has as many jumps that no processor foresees.
+ */
+static inline int
+count_beginning(const GpbPartitions *partitions, GpbKey key)
+{
+	uint64		narrow = (uint64) key;
+	uint64		place;
+	int			n;
+
+	if (partitions->by_place == NULL || key != narrow)
+		return search_beginning(partitions, key);
+	if (narrow < partitions->first)
+		return partitions->before_first;
+	place = (narrow - partitions->first) >> partitions->shift;
+	n = partitions->by_place[Min(place, GPB_PLACES - 1)];
+	while (n < partitions->n && partitions->begin[n] <= narrow)
+		n++;
+	return n;
+}
+
+/* Make the table, if keys are narrow. */
+static void
+begin_places(GpbPartitions *partitions)
+{
+	GpbKey		last = partitions->n > 0 ? partitions->begin[partitions->n - 1] : 0;
+	int			i = 0;
+
+	while (i < partitions->n && partitions->begin[i] == 0)
+		i++;
+	if (i == partitions->n || partitions->n > PG_UINT16_MAX || last != (uint64) last)
+		return;
+	partitions->before_first = i;
+	partitions->first = (uint64) partitions->begin[i];
+	while (((uint64) last - partitions->first) >> partitions->shift >= GPB_PLACES)
+		partitions->shift++;
+	partitions->by_place = palloc(sizeof(uint16) * GPB_PLACES);
+	for (i = 0; i < GPB_PLACES; i++)
+		partitions->by_place[i] =
+			search_beginning(partitions, partitions->first + ((GpbKey) i << partitions->shift));
+}
 
 /* ---- begin ---- */
 
@@ -162,6 +235,7 @@ gpb_partitions_begin(GpbNode *node, const GpbPartitionList *list, Relation index
 	for (i = 0; !list->has_append && i < list->n; i++)
 		open_partition(partitions, list, i, NULL, -1, eflags);
 	pg_qsort(partitions->open, partitions->n, sizeof(GpbOpenPartition), compare_keys);
+	partitions->begin = palloc(sizeof(GpbKey) * list->n);
 	partitions->reach = palloc(sizeof(GpbKey) * list->n);
 	partitions->targets = palloc(sizeof(GpbAskTarget) * list->n);
 	partitions->shares = palloc(sizeof(GpbAskShare) * list->n);
@@ -169,10 +243,12 @@ gpb_partitions_begin(GpbNode *node, const GpbPartitionList *list, Relation index
 	{
 		const GpbOpenPartition *open = &partitions->open[i];
 
+		partitions->begin[i] = open->keys.lo;
 		partitions->reach[i] = i == 0 ? open->keys.hi :
 			Max(partitions->reach[i - 1], open->keys.hi);
 		partitions->targets[i] = (GpbAskTarget) {open->heap, open->index};
 	}
+	begin_places(partitions);
 	return partitions;
 }
 
@@ -214,69 +290,76 @@ check_valid(GpbPartitions *partitions)
 	bms_free(valid);
 }
 
-/* Add a range, number i of the question, to what a partition is asked. */
-static inline void
-add_range(GpbPartitions *partitions, int p, Size width, const char *range, uint32 i)
+/* Make room for one more range in what a partition is asked. */
+static pg_noinline void
+grow_share(GpbPartitions *partitions, GpbOpenPartition *open, Size width)
 {
-	GpbOpenPartition *open = &partitions->open[p];
-	GpbAskShare *share = &partitions->shares[p];
+	uint32		capacity = Max(2 * open->capacity, GPB_INITIAL_SHARE);
 
-	if (share->n == open->capacity)
+	if (open->capacity == 0)
 	{
-		uint32		capacity = Max(2 * open->capacity, GPB_INITIAL_SHARE);
-
-		if (open->capacity == 0)
-		{
-			open->ranges = gpb_alloc_array(partitions->context, capacity * width);
-			open->number = gpb_alloc_array(partitions->context, capacity * sizeof(uint32));
-		}
-		else
-		{
-			open->ranges = gpb_realloc_array(open->ranges, capacity * width);
-			open->number = gpb_realloc_array(open->number, capacity * sizeof(uint32));
-		}
-		open->capacity = capacity;
+		open->ranges = gpb_alloc_array(partitions->context, capacity * width);
+		open->number = gpb_alloc_array(partitions->context, capacity * sizeof(uint32));
 	}
-	memcpy(open->ranges + share->n * width, range, width);
-	open->number[share->n++] = i;
+	else
+	{
+		open->ranges = gpb_realloc_array(open->ranges, capacity * width);
+		open->number = gpb_realloc_array(open->number, capacity * sizeof(uint32));
+	}
+	open->capacity = capacity;
 }
 
-/* Part the ranges among the partitions that they meet. */
-static void
-part_ranges(GpbPartitions *partitions, GpbRangeForm form, const char *ranges, uint32 n)
+/*
+ * Part the ranges, all of this form, among the partitions that they meet.  Joins come here with
+ * millions of keys.
+ */
+static inline void
+part_ranges_of(GpbPartitions *partitions, GpbRangeForm form, const void *ranges, uint32 n,
+			   bool numbered)
 {
 	Size		width = form == GPB_RANGE_POINTS ? sizeof(GpbKey) : sizeof(GpbKeyRange);
 	uint32		i;
 
 	for (i = 0; i < n; i++)
 	{
-		const char *range = ranges + i * width;
 		GpbKeyRange keys;
-		int			low = 0;
-		int			high = partitions->n;
+		int			p;
 
 		if (form == GPB_RANGE_POINTS)
-			keys.lo = keys.hi = *(const GpbKey *) range;
+			keys.lo = keys.hi = ((const GpbKey *) ranges)[i];
 		else
-			keys = *(const GpbKeyRange *) range;
-		/* the first partition whose keys begin behind the range */
-		while (low < high)
+			keys = ((const GpbKeyRange *) ranges)[i];
+		p = count_beginning(partitions, keys.hi);
+		while (p-- > 0 && partitions->reach[p] >= keys.lo)
 		{
-			int			middle = (low + high) / 2;
+			GpbOpenPartition *open = &partitions->open[p];
+			GpbAskShare *share = &partitions->shares[p];
 
-			if (partitions->open[middle].keys.lo <= keys.hi)
-				low = middle + 1;
+			if (!open->valid || open->keys.hi < keys.lo || open->keys.lo > open->keys.hi)
+				continue;
+			if (share->n == open->capacity)
+				grow_share(partitions, open, width);
+			if (form == GPB_RANGE_POINTS)
+				((GpbKey *) open->ranges)[share->n] = keys.lo;
 			else
-				high = middle;
-		}
-		while (low-- > 0 && partitions->reach[low] >= keys.lo)
-		{
-			const GpbOpenPartition *open = &partitions->open[low];
-
-			if (open->valid && open->keys.hi >= keys.lo && open->keys.lo <= open->keys.hi)
-				add_range(partitions, low, width, range, i);
+				((GpbKeyRange *) open->ranges)[share->n] = keys;
+			if (numbered)
+				open->number[share->n] = i;
+			share->n++;
 		}
 	}
+}
+
+static void
+part_ranges(GpbPartitions *partitions, GpbRangeForm form, const void *ranges, uint32 n,
+			bool numbered)
+{
+	if (form == GPB_RANGE_POINTS && !numbered)
+		part_ranges_of(partitions, GPB_RANGE_POINTS, ranges, n, false);
+	else if (form == GPB_RANGE_POINTS)
+		part_ranges_of(partitions, GPB_RANGE_POINTS, ranges, n, true);
+	else
+		part_ranges_of(partitions, GPB_RANGE_KEYS, ranges, n, numbered);
 }
 
 /* Let EXPLAIN ANALYZE tell a partition that was asked from one that never was. */
@@ -290,7 +373,8 @@ note_asked(PlanState *shown)
 }
 
 const GpbAskShare *
-gpb_partitions_share(GpbPartitions *partitions, GpbRangeForm form, const void *ranges, uint32 n)
+gpb_partitions_share(GpbPartitions *partitions, GpbRangeForm form, const void *ranges, uint32 n,
+					 bool numbered)
 {
 	int			i;
 
@@ -300,7 +384,7 @@ gpb_partitions_share(GpbPartitions *partitions, GpbRangeForm form, const void *r
 		partitions->shares[i] = (GpbAskShare) {ranges,
 			partitions->bounded || !partitions->open[i].valid ? 0 : n, NULL};
 	if (partitions->bounded)
-		part_ranges(partitions, form, ranges, n);
+		part_ranges(partitions, form, ranges, n, numbered);
 	for (i = 0; i < partitions->n; i++)
 	{
 		if (partitions->bounded)

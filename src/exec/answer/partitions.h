@@ -40,10 +40,11 @@ extern void gpb_partitions_restart(GpbPartitions *partitions);
 
 /*
  * What each partition is asked, in the order of the targets: those of n ranges that its bounds
- * allow, none if it is pruned in this execution.  It is valid until the next call.
+ * allow, none if it is pruned in this execution.  It is valid until the next call.  Their numbers
+ * are there if "numbered", as for answers to each range.
  */
 extern const GpbAskShare *gpb_partitions_share(GpbPartitions *partitions, GpbRangeForm form,
-											   const void *ranges, uint32 n);
+											   const void *ranges, uint32 n, bool numbered);
 
 /* Close what gpb_partitions_begin() opened; partitions may be NULL. */
 extern void gpb_partitions_end(GpbPartitions *partitions);

@@ -30,7 +30,7 @@ put_merge(List **private, const GpbBucketMerge *merge)
 {
 	gpb_put_int(private, merge->descends);
 	gpb_put_int(private, merge->nulls_first);
-	gpb_put_int(private, merge->in_order);
+	gpb_put_int(private, merge->order);
 	put_wide(private, merge->first);
 	put_wide(private, merge->last);
 }
@@ -40,7 +40,7 @@ get_merge(GpbPrivateReader *reader, GpbBucketMerge *merge)
 {
 	merge->descends = gpb_get_int(reader);
 	merge->nulls_first = gpb_get_int(reader);
-	merge->in_order = gpb_get_int(reader);
+	merge->order = gpb_get_int(reader);
 	merge->first = get_wide(reader);
 	merge->last = get_wide(reader);
 }

@@ -18,8 +18,8 @@ typedef struct GpbBucketPath
 {
 	CustomPath	path;
 	IndexOptInfo *index;
-	List	   *columns;		/* what the node computes: aggregates, bucket, other groups; or the
-								 * state alone */
+	List	   *columns;		/* what the node computes: aggregates, bucket, other groups; or
+								 * state and bucket */
 	List	   *having;
 	double		groups;			/* about how many there are, before HAVING */
 	GpbBucketPlan plan;
@@ -30,7 +30,7 @@ typedef struct GpbBucketPath
 /* What is wanted of a leaf: states, one of each bucket, in the order of results or in reverse */
 typedef struct GpbBucketWish
 {
-	Expr	   *state;
+	List	   *columns;		/* the state, and the result */
 	bool		descends;
 } GpbBucketWish;
 

@@ -22,7 +22,7 @@
 #ifndef GPB_PRICE_CONSTANTS_H
 #define GPB_PRICE_CONSTANTS_H
 
-/* ---- workers (aggregate_gather.c) ---- */
+/* ---- workers (workers.c) ---- */
 
 /*
  * The time that it takes to start workers, in parallel_setup_cost, whose default is about 4 ms: for

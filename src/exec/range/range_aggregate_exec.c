@@ -257,7 +257,7 @@ ask_each(GpbRangeAggregateScan *scan)
 	if (scan->partitions == NULL)
 		return gpb_ask_each(scan->ask, ranges->ranges, ranges->n);
 	return gpb_ask_each_share(scan->ask, gpb_partitions_share(scan->partitions, ranges->form,
-															  ranges->ranges, ranges->n),
+															  ranges->ranges, ranges->n, true),
 							  ranges->n);
 }
 
@@ -269,7 +269,8 @@ ask_total(GpbRangeAggregateScan *scan)
 	if (scan->partitions == NULL)
 		return gpb_ask_total(scan->ask, ranges->ranges, ranges->n);
 	return gpb_ask_total_shares(scan->ask, gpb_partitions_share(scan->partitions, ranges->form,
-																ranges->ranges, ranges->n));
+																ranges->ranges, ranges->n,
+																false));
 }
 
 /*

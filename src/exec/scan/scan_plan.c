@@ -10,10 +10,13 @@
 #include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "utils/snapmgr.h"
 
 #include "exec/price/price.h"
+#include "exec/price/workers.h"
 #include "exec/scan/scan_match.h"
 #include "exec/shell/clause_order.h"
 #include "exec/shell/expressions.h"
@@ -21,6 +24,8 @@
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
+#include "exec/where/arms.h"
+#include "mirror/mirror.h"
 #include "exec/shell/sibling.h"
 
 static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
@@ -46,6 +51,7 @@ typedef struct GpbScanPath
 	List	   *columns;		/* as in GpbScanMatch */
 	List	   *qual;			/* what is evaluated for each row, in core's order */
 	GpbScanPlan plan;
+	double		entries;		/* of the ranges, about */
 	bool		is_model;		/* of all rows that pass the restrictions: other leaves of the same
 								 * parent may do the same (GpbAlikePath) */
 	CustomScan *scan;			/* its plan, for these; NULL: not yet made */
@@ -86,8 +92,40 @@ make_path(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
 	own->columns = match->columns;
 	own->qual = gpb_order_clauses(root, match->others);
 	own->plan = match->plan;
+	own->entries = match->entries;
 	path->path.parallel_safe = is_parallel_safe_match(root, rel, &match->plan);
 	return path;
+}
+
+/*
+ * Offer, as one that several processes share, a copy of a path, which has so many bytes and does
+ * what the model does, or is that.  Groups to skip to would be looked for by each, and a device is
+ * asked by one process.
+ */
+static void
+add_shared_path(RelOptInfo *rel, const GpbScanPath *model, const CustomPath *path, Size size)
+{
+	double		entries = model->entries;
+	Path	   *shared;
+	int			workers;
+
+	if (!path->path.parallel_safe || max_parallel_workers_per_gather == 0 ||
+		path->path.total_cost <= parallel_setup_cost || model->plan.skips != NIL ||
+		gpb_arms_may_fail(model->plan.arms) || !bms_is_empty(rel->lateral_relids) ||
+		gpb_mirror_spares_cpu())
+		return;
+	if (path != &model->path)
+		entries *= path->path.rows / Max(model->path.path.rows, 1.0);
+	workers = gpb_count_workers(rel, model->index, entries);
+	if (workers == 0)
+		return;
+	shared = memcpy(palloc(size), path, size);
+	shared->parallel_aware = true;
+	shared->parallel_workers = workers;
+	shared->rows = clamp_row_est(shared->rows / gpb_count_shares(workers));
+	shared->total_cost = shared->startup_cost +
+		(shared->total_cost - shared->startup_cost) / gpb_count_shares(workers);
+	add_partial_path(rel, shared);
 }
 
 /*
@@ -103,6 +141,9 @@ add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match, Cost le
 	((GpbScanPath *) path)->is_model = is_model;
 	gpb_scan_price(root, match, &path->path);
 	Assert(path->path.total_cost >= least);
+	/* add_path() may free the path */
+	if (is_model)
+		add_shared_path(rel, (GpbScanPath *) path, path, sizeof(GpbScanPath));
 	add_path(rel, (Path *) path);
 }
 
@@ -192,6 +233,7 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 	alike->sibling = sibling;
 	alike->index = index->indexoid;
 	gpb_sibling_price(&sibling, &model->path.path, gpb_setup_cost, &path->path);
+	add_shared_path(rel, model, path, sizeof(GpbAlikePath));
 	add_path(rel, &path->path);
 	return true;
 }
@@ -325,9 +367,9 @@ is_key(const IndexOptInfo *index, const Expr *expression)
 	return IsA(expression, Var) && ((const Var *) expression)->varattno == index->indexkeys[0];
 }
 
-/* Has the table an index that a path may read? */
+/* Has the table an index that a path may read, with so many key columns or more? */
 static bool
-has_own_index(const RelOptInfo *rel)
+has_own_index(const RelOptInfo *rel, int nkeycolumns)
 {
 	ListCell   *lc;
 
@@ -335,7 +377,7 @@ has_own_index(const RelOptInfo *rel)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (gpb_index_is_usable(index))
+		if (index->nkeycolumns >= nkeycolumns && gpb_index_is_usable(index))
 			return true;
 	}
 	return false;
@@ -346,7 +388,7 @@ static bool
 may_be_planned(PlannerInfo *root, RelOptInfo *rel)
 {
 	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
-	if (!gpb_enable_scan || !has_own_index(rel) || OldSnapshotThresholdActive() ||
+	if (!gpb_enable_scan || !has_own_index(rel, 1) || OldSnapshotThresholdActive() ||
 		!gpb_query_allows_nodes(root) || !gpb_rel_may_be_table(root, rel))
 		return false;
 	/* what keeps rows for a cursor to move back does not say where they are */
@@ -379,10 +421,13 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
 	wants_last = gpb_scan_wants_last(root, rel, &last);
-	wants_groups = gpb_scan_wants_groups(root, rel, &groups);
+	wants_groups = has_own_index(rel, 2) && gpb_scan_wants_groups(root, rel, &groups);
 	each = gpb_scan_wants_each(root, rel);
-	collect_columns(root, rel, wants_first ? &first : NULL, &all);
+	if (rel->baserestrictinfo == NIL && !wants_first && !wants_last && !wants_groups &&
+		each == NULL)
+		return;
 	is_alike = !wants_first && add_alike_path(root, rel);
+	collect_columns(root, rel, wants_first ? &first : NULL, &all);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
@@ -463,7 +508,7 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
 	CustomScan *scan = gpb_sibling_plan(&alike->sibling, model_plan(root, alike->model),
-										alike->index);
+										alike->index, 0);
 
 	scan->scan.plan.targetlist = tlist;
 	gpb_check_expressions(path, scan, tlist, 1, alike->model->plan.ncolumns);

@@ -67,29 +67,31 @@ stored_coding(IndexOptInfo *index, int position)
 }
 
 /*
- * The coding of a column, by its place.  Of most types it is the same in every index, and only of
- * the others the index is opened: of numerics, for one, it depends on what was built.
+ * The coding that a column has in every index, by its place; GPB_CODING_NONE where it depends on
+ * what was built, as that of numerics does.
  */
 static GpbCoding
-position_coding(IndexOptInfo *index, int position)
+certain_coding(IndexOptInfo *index, int position)
 {
 	bool		is_key = position < index->nkeycolumns;
 	TargetEntry *entry = list_nth_node(TargetEntry, index->indextlist, position);
 	Oid			type = is_key ? index->opcintype[position] : exprType((Node *) entry->expr);
 	GpbCoding	coding = gpb_core_type_coding(type);
 
-	if (!is_key && gpb_type_has_dictionary(type))
-		coding = GPB_CODING_DICTIONARY;
+	return !is_key && gpb_type_has_dictionary(type) ? GPB_CODING_DICTIONARY : coding;
+}
+
+/* Of most types the index is not opened. */
+GpbCoding
+gpb_slot_coding(IndexOptInfo *index, int column)
+{
+	int			position = gpb_column_position(index, column);
+	GpbCoding	coding = certain_coding(index, position);
+
 	if (coding == GPB_CODING_NONE)
 		return stored_coding(index, position);
 	Assert(coding == stored_coding(index, position));
 	return coding;
-}
-
-GpbCoding
-gpb_slot_coding(IndexOptInfo *index, int column)
-{
-	return position_coding(index, gpb_column_position(index, column));
 }
 
 bool
@@ -97,7 +99,8 @@ gpb_indexes_have_same_coding(IndexOptInfo *a, IndexOptInfo *b)
 {
 	for (int position = 0; position < a->ncolumns; position++)
 	{
-		if (position_coding(a, position) != position_coding(b, position))
+		if (certain_coding(a, position) == GPB_CODING_NONE &&
+			stored_coding(a, position) != stored_coding(b, position))
 			return false;
 	}
 	return true;

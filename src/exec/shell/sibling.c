@@ -305,8 +305,9 @@ with_index(const List *private, Oid index)
 }
 
 CustomScan *
-gpb_sibling_plan(const GpbSibling *sibling, const CustomScan *of_leaf, Oid index)
+gpb_sibling_plan(const GpbSibling *sibling, const CustomScan *of_leaf, Oid index, int shared)
 {
+	List	   *columns = list_copy_tail(of_leaf->custom_scan_tlist, shared);
 	CustomScan *scan = makeNode(CustomScan);
 
 	*scan = *of_leaf;
@@ -314,8 +315,9 @@ gpb_sibling_plan(const GpbSibling *sibling, const CustomScan *of_leaf, Oid index
 	scan->scan.plan.qual = (List *)
 		gpb_sibling_expression(sibling, (Node *) of_leaf->scan.plan.qual);
 	scan->custom_exprs = (List *) gpb_sibling_expression(sibling, (Node *) of_leaf->custom_exprs);
-	scan->custom_scan_tlist = (List *)
-		gpb_sibling_expression(sibling, (Node *) of_leaf->custom_scan_tlist);
+	columns = (List *) gpb_sibling_expression(sibling, (Node *) columns);
+	scan->custom_scan_tlist = list_concat(list_copy_head(of_leaf->custom_scan_tlist, shared),
+										  columns);
 	scan->custom_private = with_index(of_leaf->custom_private, index);
 	return scan;
 }

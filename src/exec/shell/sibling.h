@@ -58,9 +58,10 @@ extern void gpb_sibling_price(const GpbSibling *sibling, const Path *of_leaf, Co
 
 /*
  * The plan node of the other for what a plan node of the leaf does.  What is beyond its expressions
- * is the same, but that the private list begins with the index.
+ * is the same, but that the private list begins with the index; so are, and have the same
+ * expressions, the first columns of the scan tuple that are "shared".
  */
 extern CustomScan *gpb_sibling_plan(const GpbSibling *sibling, const CustomScan *of_leaf,
-									Oid index);
+									Oid index, int shared);
 
 #endif							/* GPB_SIBLING_H */

@@ -83,10 +83,10 @@ extern GpbAggregatePath *gpb_merging_aggregate_path(const GpbAggregateQuery *que
 
 /*
  * Offer a path by which workers answer the query together with the leader, if that may pay; serial
- * is the path of one process.
+ * is the path of one process, whose price is lowered where that needs few leaves.
  */
 extern void gpb_aggregate_add_gather_path(const GpbAggregateQuery *query,
-										  const GpbAggregatePath *serial);
+										  GpbAggregatePath *serial);
 
 /*
  * Likewise for the query of a parent, by the n paths of its leaves, which return states that agree

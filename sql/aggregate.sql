@@ -329,6 +329,7 @@ SELECT query FROM unnest(ARRAY[
 \set ECHO all
 SELECT is_ours('SELECT count(*) FROM ONLY parent WHERE k > 5') AS only_parent;
 SELECT compare('SELECT count(*), sum(v) FROM ONLY parent WHERE k > 5');
+SELECT is_ours('SELECT count(*) FROM parent WHERE k > 5') AS with_children;
 SELECT compare('SELECT count(*), sum(v) FROM parent WHERE k > 5');
 DROP TABLE parent, child;
 

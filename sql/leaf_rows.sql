@@ -126,7 +126,7 @@ ALTER TABLE parts_odd ALTER n TYPE numeric(16,2), ALTER w TYPE numeric(25);
 INSERT INTO whole_odd VALUES (700, 1, 1, NULL, 1, 12345678901234.5, 'x1', 1e22, 'y1');
 INSERT INTO parts_odd TABLE whole_odd OFFSET 1500;
 SELECT asked('odd', query) FROM unnest(ARRAY['SELECT sum(v), count(*) FROM %s', 'SELECT sum(n) FROM %s', 'SELECT sum(w) FROM %s', 'SELECT k, count(*) FROM %s GROUP BY k',
-	'SELECT count(k), count(*) FROM %s WHERE v > 3', 'SELECT sum(v) FROM %s WHERE n < 100']) query;
+	'SELECT count(k), count(*) FROM %s WHERE v > 3', 'SELECT count(k), count(*) FROM %s WHERE v < 3', 'SELECT sum(v) FROM %s WHERE n < 100']) query;
 DROP INDEX whole_wide_c_v_d_idx;
 ALTER TABLE whole_wide ALTER d TYPE numeric(50,5);
 ALTER TABLE parts_wide ALTER d TYPE numeric(50,5);
@@ -163,5 +163,9 @@ EXECUTE again(30, '%3');
 SET gpubtree.enabled = on;
 DEALLOCATE again;
 RESET plan_cache_mode;
+\set ECHO none
+SELECT format('DROP TABLE parts_%1$s, whole_%1$s', name) FROM types \gexec
+\set ECHO all
 DROP TABLE types, whole_odd, parts_odd;
+DROP TYPE colour;
 DROP FUNCTION rows_of, asked, count_asked, make_tables;

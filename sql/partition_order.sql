@@ -200,6 +200,16 @@ RESET plan_cache_mode;
 SELECT o, (SELECT percentile_disc(0.4) WITHIN GROUP (ORDER BY k) FROM listed WHERE k >= o) FROM unnest(ARRAY[3, 4, 1, 2]) o;
 SELECT * FROM leaves('SELECT (SELECT percentile_disc(0.4) WITHIN GROUP (ORDER BY k) FROM listed WHERE k >= o) FROM unnest(ARRAY[3, 3]) o');
 
+-- buckets of partitions that do not follow one another: each does a little, where LIMIT ends early
+SET gpubtree.enable_aggregate = off;
+SELECT * FROM leaves('SELECT v / 1000, count(*), sum(v) FROM hashed GROUP BY 1 ORDER BY 1 LIMIT 2');
+SELECT v / 1000, count(*), sum(v) FROM hashed GROUP BY 1 ORDER BY 1 LIMIT 2;
+SELECT v / 1000, count(*), sum(v) FROM hashed GROUP BY 1 ORDER BY 1 DESC LIMIT 2;
+SELECT v / 1000, count(*), sum(v) FROM hashed GROUP BY 1 ORDER BY 1 NULLS FIRST LIMIT 2;
+SELECT regexp_replace(e, '^ +', '') FROM plan_lines('SELECT v / 1000, count(*) FROM hashed GROUP BY 1 ORDER BY 1 NULLS FIRST') e WHERE e ~ 'States';
+SELECT count(*), sum(n), sum(s) FROM (SELECT v / 1000, count(*) AS n, sum(v) AS s FROM hashed GROUP BY 1) q;
+RESET gpubtree.enable_aggregate;
+
 -- equal keys in two partitions: rows are not in order by what comes behind the key
 CREATE TABLE pairs (a int NOT NULL, b int NOT NULL, c int) PARTITION BY RANGE (a, b);
 CREATE TABLE pairs_1 PARTITION OF pairs FOR VALUES FROM (0, 0) TO (5, 50);
@@ -282,6 +292,13 @@ RESET timezone;
 COMMIT;
 SET timezone = 'Europe/Berlin';
 SELECT extract(epoch FROM date_trunc('day', at)), count(*), sum(v) FROM flat WHERE at >= '2026-09-30' AND at < '2026-10-03' GROUP BY date_trunc('day', at) ORDER BY 1;
+-- the last partition has no bound, and may have infinity
+CREATE TABLE seq_late PARTITION OF seq FOR VALUES FROM ('2027-06-01 00:00+00') TO (MAXVALUE);
+INSERT INTO seq VALUES ('2027-07-01', 8, 4), ('infinity', 9, 5);
+CREATE INDEX ON seq_late USING gpubtree (at) INCLUDE (v, w);
+SELECT * FROM leaves('SELECT date_trunc(''day'', at), count(*), sum(v) FROM seq GROUP BY 1 ORDER BY 1 DESC LIMIT 3');
+SELECT date_trunc('day', at), count(*), sum(v) FROM seq GROUP BY 1 ORDER BY 1 DESC LIMIT 3;
+DROP TABLE seq_late;
 -- a default partition has NULLs, and values between those of others
 CREATE TABLE seq_default PARTITION OF seq DEFAULT;
 INSERT INTO seq VALUES (NULL, 5, 1), ('2026-08-01', 6, 2), ('2027-03-01', 7, 3);

@@ -290,9 +290,6 @@ gpb_translate_cmptype(CompareType type, Oid family)
 	}
 }
 
-/* The plans of an Append, or of a MergeAppend, that are to be executed now */
-#define GPB_FIND_SUBPLANS(state) ExecFindMatchingSubPlans(state, false, NULL)
-
 /* Fill in what a handler of 15 does not have. */
 #define gpb_set_later_callbacks(routine) \
 	((routine)->amconsistentequality = true, \
@@ -314,7 +311,6 @@ gpb_translate_cmptype(CompareType type, Oid family)
 #define GPB_ADD_DISABLED(path, below) ((void) 0)
 #define GPB_DISABLED(path) 0
 #define GPB_NEVER_NULL(descriptor, c) (TupleDescAttr(descriptor, c)->attnotnull)
-#define GPB_FIND_SUBPLANS(state) ExecFindMatchingSubPlans(state, false)
 #define gpb_set_later_callbacks(routine) ((void) 0)
 
 #endif

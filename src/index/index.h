@@ -492,8 +492,8 @@ extern IndexBulkDeleteResult *gpb_vacuumcleanup(IndexVacuumInfo *info,
 
 /* ---- page_move.c ---- */
 /*
- * Move a page of the tree to a free block before it.  Returns false if there is none, or if the page
- * is not found.  The caller has the index locked AccessExclusive, and no page of it.
+ * Move a page of the tree to a free block before it.  Returns false if there is none, or if the
+ * page is not found.  The caller has the index locked AccessExclusive, and no page of it.
  */
 extern bool gpb_move_page(Relation index, const GpbLayout *layout, BlockNumber block);
 

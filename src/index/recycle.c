@@ -124,8 +124,8 @@ recycle(Relation index)
 }
 
 /*
- * VACUUM, at the end of a pass, has had the map brought up to date, which makes it propose its first
- * block.  What lies behind the limit stays in the map, for the file may not be cut off there.
+ * VACUUM, at the end of a pass, has had the map brought up to date, which makes it propose its
+ * first block.  What lies behind the limit stays in the map, for the file may not be cut off there.
  */
 Buffer
 gpb_free_block_before(Relation index, BlockNumber limit)

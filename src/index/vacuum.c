@@ -276,9 +276,9 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 }
 
 /*
- * amvacuumcleanup.  Of an index that had no bulk deletion a few pages at the end are read, since the
- * file may get shorter if a VACUUM before this one could not lock the index; pg_class keeps its count
- * of entries, which the planner scales by the index's size.
+ * amvacuumcleanup.  Of an index that had no bulk deletion a few pages at the end are read, since
+ * the file may get shorter if a VACUUM before this one could not lock the index; pg_class keeps its
+ * count of entries, which the planner scales by the index's size.
  */
 IndexBulkDeleteResult *
 gpb_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)

@@ -332,8 +332,8 @@ redo_delete(XLogReaderState *record)
 }
 
 /*
- * Lock a page of UNLINK or MOVE.  Returns whether it is to be changed; it stays locked in either case, and
- * is marked in the mirror.
+ * Lock a page of UNLINK or MOVE.  Returns whether it is to be changed; it stays locked in either
+ * case, and is marked in the mirror.
  */
 static bool
 redo_unlinked(XLogReaderState *record, uint8 block_id, Buffer *buffer)

@@ -18,12 +18,13 @@
  *
  * On a standby no code of ours runs when a drop is replayed.  So who drops an index logs, before it
  * commits, a record whose redo gives up the mirror of its file there, as that of a build does.  The
- * standby has the index locked against everybody until it has replayed the commit, so nobody attaches
- * again; if the transaction is aborted after all, the standby mirrors the index anew on demand.
+ * standby has the index locked against everybody until it has replayed the commit, so nobody
+ * attaches again; if the transaction is aborted after all, the standby mirrors the index anew on
+ * demand.
  *
- * What is not noticed stays until its memory or slot is needed: on a standby, a dropped database, and
- * the former file of an index that has got another one (an aborted transaction's files have no mirror
- * there, since nobody there has seen them).
+ * What is not noticed stays until its memory or slot is needed: on a standby, a dropped database,
+ * and the former file of an index that has got another one (an aborted transaction's files have no
+ * mirror there, since nobody there has seen them).
  *
  *-------------------------------------------------------------------------
  */
@@ -51,8 +52,8 @@
 static object_access_hook_type previous_object_access_hook = NULL;
 
 /*
- * Files of our permanent indexes (RelFileNode *) that a DROP was about, in TopMemoryContext.  They go
- * when this transaction commits, or a later one of the statement, as in DROP INDEX CONCURRENTLY.
+ * Files of our permanent indexes (RelFileNode *) that a DROP was about, in TopMemoryContext.  They
+ * go when this transaction commits, or a later one of the statement, as in DROP INDEX CONCURRENTLY.
  */
 static List *dropped_files = NIL;
 

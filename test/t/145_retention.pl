@@ -25,6 +25,18 @@ sub value { return $node->safe_psql('postgres', $_[0]) }
 sub blocks { return ($_[1] // $node)->safe_psql('postgres', "SELECT pg_relation_size('$_[0]') / 8192") }
 sub hold { $holder->query_safe('SELECT pg_advisory_lock(0, 7001)') }
 sub release { $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)') }
+
+# Start VACUUM, in the background, and wait until it is at the hold point.
+sub vacuum_at
+{
+	my ($point) = @_;
+
+	hold();
+	my $vacuum = gpb_start($node, 'VACUUM t', "gpubtree.hold_point = '$point'");
+	gpb_wait_for_hold($node);
+	return $vacuum;
+}
+
 sub catch_up { $node->wait_for_catchup($standby, 'replay', $node->lsn('insert')) }
 
 # Some 112 blocks, of which DELETE and VACUUM leave few in use
@@ -68,7 +80,8 @@ my $look_up = 'DO $$ BEGIN FOR i IN 1 .. 40 LOOP PERFORM v FROM t WHERE k = 3900
 
 # ---- the file gets shorter ----
 
-# Sessions that remember the root, a copy of it, the last leaf, the file's length
+# Sessions that remember the root, a copy of it, the last leaf, the file's length, until VACUUM ends,
+# which has them forget all of it
 my $before = new_table();
 value("SELECT gpubtree_refresh('t_k')");
 catch_up();
@@ -79,7 +92,7 @@ $_->query_safe("$plain $look_up") for $reader, $far;
 $writer->query_safe('INSERT INTO t VALUES (50000, 1, 1)');
 my $start = $node->lsn('insert');
 value('DELETE FROM t WHERE k BETWEEN 4001 AND 49999');
-value('VACUUM t');
+my $vacuum = vacuum_at('shorten-after');
 my $after = blocks('t_k');
 cmp_ok($after, '<', $before / 5, "of $before blocks $after are left");
 like(moves($start), qr/^position \d+$/m, 'a page is moved');
@@ -91,6 +104,8 @@ is($reader->query_safe('SELECT count(*) FROM t WHERE k = 39001'), 0, 'a copy of 
 is($writer->query_safe('INSERT INTO t VALUES (60000, 1, 1), (39001, 7, 1) RETURNING v'), "1\n7",
 	'an insert by the root and the last leaf that it remembers');
 is($reader->query_safe("$look_up SELECT sum(v) FROM t WHERE k = 39001"), 7, 'the row is found');
+release();
+is(gpb_finish($vacuum), '', 'VACUUM');
 right('after VACUUM');
 is(value("SELECT blocks FROM gpubtree_mirrors WHERE index = 't_k'::regclass AND state = 'ready'"), blocks('t_k'),
 	'the mirror covers what is left');
@@ -115,18 +130,22 @@ CREATE TABLE t (k bigint, v int, d float8) WITH (autovacuum_enabled = off);
 CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
 SQL
 $start = $node->lsn('insert');
-for my $round (2 .. 5)
+my $session = gpb_session($node);
+$session->query_safe('SET gpubtree.inner_entries = 3');
+for my $round (3 .. 6)
 {
-	$before = value(<<"SQL");
-SET gpubtree.inner_entries = 3;
-INSERT INTO t SELECT i, i % 10, 1 FROM generate_series(1, 9000 * $round) i;
-SELECT pg_relation_size('t_k') / 8192;
-SQL
+	$session->query_safe("INSERT INTO t SELECT i, i % 10, 1 FROM generate_series(1, 9000 * $round) i");
+	$before = blocks('t_k');
 	value('DELETE FROM t WHERE k > 1000');
-	value('VACUUM t');
+	$vacuum = vacuum_at('shorten-after');
 	cmp_ok(blocks('t_k'), '<', $before / 2, "round $round: of $before blocks few are left");
+	is($session->query_safe("INSERT INTO t VALUES (500, 1, 1) RETURNING 'by the root that it remembers'"),
+		'by the root that it remembers', 'an insert');
+	release();
+	is(gpb_finish($vacuum), '', 'VACUUM');
 	right("a high tree, round $round");
 }
+$session->quit;
 like(moves($start), qr/^root$/m, 'the root is moved');
 catch_up();
 right('a high tree, on the standby', $standby);
@@ -166,13 +185,10 @@ sub vacuum_held
 	my $length = new_table();
 
 	value('DELETE FROM t WHERE k > 4000');
-	hold();
-	my $vacuum = gpb_start($node, 'VACUUM t', "gpubtree.hold_point = '$point'");
-	gpb_wait_for_hold($node);
-	return ($vacuum, $length);
+	return (vacuum_at($point), $length);
 }
 
-(my $vacuum, $before) = vacuum_held('shorten-planned');
+($vacuum, $before) = vacuum_held('shorten-planned');
 value('INSERT INTO t SELECT i, 5, 1 FROM generate_series(4001, 38000) i');
 release();
 is(gpb_finish($vacuum), '', 'VACUUM beside inserts into the end of the file');
@@ -199,6 +215,24 @@ my ($found, $done) = map { (split /\n/, gpb_finish($_))[-1] } @waiting;
 like($found, qr/^(4000\|8002000|4001\|8072000)$/, 'a reader that waited');
 is($done, 'done', 'and a writer');
 right('those who waited');
+
+# A VACUUM that is cancelled when it has moved pages.  A leaf that the mirror had is not believed any
+# more where it was, by a query that leaves the refresh to others.
+$before = new_table();
+value('ALTER TABLE t SET (vacuum_truncate = off)');
+value('DELETE FROM t WHERE k BETWEEN 4001 AND 39900');
+value('VACUUM t');
+value('ALTER TABLE t RESET (vacuum_truncate)');
+value("SELECT gpubtree_refresh('t_k')");
+$vacuum = vacuum_at('shorten-moved');
+value("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query = 'VACUUM t' AND state = 'active'");
+like(gpb_finish($vacuum), qr/canceling statement/, 'VACUUM is cancelled');
+release();
+is(blocks('t_k'), $before, 'the file is as it was');
+value('INSERT INTO t VALUES (39950, 1, 1), (50000, 1, 1)');
+right('pages that are moved');
+value('VACUUM t');
+cmp_ok(blocks('t_k'), '<', $before / 4, 'and the next VACUUM cuts off the end');
 
 # Readers and writers that go on, VACUUM after VACUUM
 new_table();

@@ -482,7 +482,7 @@ sub random_query
 	@parameters = ();
 	$inexact = 0;
 	$hostile = chance(0.1);
-	return pick((\&grouped_query) x 8, (\&bucket_query) x 2, \&distinct_query, (\&rows_query) x 2, (\&rank_query) x 2, (\&join_query) x 2, (\&rescan_query) x 3, (\&nested_query) x 2)->();
+	return pick((\&grouped_query) x 8, (\&bucket_query) x 2, \&distinct_query, (\&rows_query) x 2, (\&rank_query) x 2, (\&join_query) x 5, (\&rescan_query) x 3, (\&nested_query) x 2)->();
 }
 
 # ---- running a query ----
@@ -507,30 +507,25 @@ sub settings_sql
 sub compare_query
 {
 	my ($query, $ordered) = random_query();
-	my $parallel = chance(0.12);
+	my $parallel = chance(0.18);
 	my $settings = settings_sql($parallel);
 	my $generic = 'SET plan_cache_mode = ' . pick(qw(force_generic_plan force_generic_plan force_custom_plan)) . ";\n";
 	my $options = ($inexact ? 'ANALYZE, TIMING OFF, SUMMARY OFF, ' : '') . 'COSTS OFF';
 	my $nodes = $inexact ? 'on' : 'off';
-	my @moves = $ordered && !@parameters && !$hostile && $query !~ /\bf\b/ && chance(0.4) ? gpb_moves('ABSOLUTE 0', 'ALL') : ();
+	my @moves = $ordered && !@parameters && !$hostile && !$inexact && $query !~ /\bf\b/ && chance(0.4) ? gpb_moves('ABSOLUTE 0', 'ALL') : ();
 	my %run;
 
 	$ordered = $ordered ? 'true' : 'false';
 	foreach my $table (qw(whole parts))
 	{
 		my $text = $query =~ s/%s/$table/gr;
-		my $prepare = '';
-		my $times = 1;
+		# PL/pgSQL fetches rows of another statement from a cursor, which has no workers.
+		my $prepare = 'DEALLOCATE ALL;' . "\nPREPARE p" . (@parameters ? ' (' . join(', ', map { $_->[0] } @parameters) . ')' : '') . " AS $text;\n";
+		my $execute = 'EXECUTE p' . (@parameters ? ' (' . join(', ', map { $_->[1] } @parameters) . ')' : '');
 
-		if (@parameters)
-		{
-			$prepare = "DEALLOCATE ALL;\nPREPARE p (" . join(', ', map { $_->[0] } @parameters) . ") AS $text;\n";
-			$text = 'EXECUTE p (' . join(', ', map { $_->[1] } @parameters) . ')';
-			$times = 2;
-		}
 		# A cursor that goes back has the plan begin anew.
-		$run{$table} = @moves ? gpb_answer_sql('cursor', $text, @moves) : $prepare . "SELECT answer(\$query\$$text\$query\$, $ordered);\n" x $times;
-		$run{"plan of $table"} = "SELECT plan(\$query\$$text\$query\$, '$options');\n";
+		$run{$table} = @moves ? gpb_answer_sql('cursor', $text, @moves) : $prepare . "SELECT answer(\$query\$$execute\$query\$, $ordered);\n" x (@parameters ? 2 : 1);
+		$run{"plan of $table"} = 'SELECT plan($query$' . (@moves ? $text : $execute) . "\$query\$, '$options');\n";
 	}
 	my ($theirs, $their_plan, $mine, $plan, $errors) = $random->run_parts(gpb_isolation(),
 		"RESET ALL;\n" . ($inexact ? $take_nodes : "SET gpubtree.enabled = off;\n") . $generic . $run{whole},
@@ -558,7 +553,9 @@ sub note_plan
 	my ($query, $plan) = @_;
 
 	$random->saw($1) while $plan =~ /Custom Scan \((Gpubtree\w+)\) on parts_/g;
+	$random->saw("joined, $1") if $plan =~ /\(GpubtreePartition\)/ && $plan =~ /Custom Scan \((Gpubtree(?:Range|Join|Subq)\w*)\)/;
 	$random->saw("all, $1") while $plan =~ /Custom Scan \((Gpubtree\w+)\) on parts\b/g;
+	$random->saw('workers') if $plan =~ /Workers Planned/;
 	if ($plan =~ /^( *)(->  )?Custom Scan \((GpubtreeAggregate)\) on parts(?: t)?(?: \(actual.*)?\n(?:\1 .*\n)*?\1 .*->  (Append|Gather|Custom Scan)/m)
 	{
 		$random->saw('merged');
@@ -566,6 +563,7 @@ sub note_plan
 		$random->saw('merged, again and again') if $query =~ /generate_series/;
 		$random->saw('merged, values') if $query =~ /DISTINCT|WITHIN GROUP/;
 		$random->saw('merged, exact') if $inexact;
+		$random->saw('merged, workers') if $plan =~ /Workers Planned/;
 		$random->saw('merged, pruned') if $plan =~ /Subplans Removed/;
 	}
 	diag "$query\n$plan" if $ENV{GPB_SHOW};

@@ -104,6 +104,8 @@ begin_plans(GpbAggregateScan *scan, List *plans, int eflags)
 	if (scan->plan.source != GPB_OF_INDEX)
 	{
 		gpb_start_child(&scan->node, eflags);
+		if (scan->plan.source == GPB_OF_STATES)
+			gpb_aggregate_read_here(scan);
 		ordinary = 1;
 	}
 	if (list_length(plans) > ordinary)

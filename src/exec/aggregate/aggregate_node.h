@@ -129,6 +129,7 @@ typedef struct GpbAggregateScan
 	bool		no_ranges;		/* no entry can satisfy the conditions */
 	int			set;			/* number of the set at hand; -1 before the first */
 	uint64		set_rows;		/* of this set so far */
+	bool		is_read_here;	/* states are merged by the node above as they are returned */
 	int			state_sub;		/* of states that are returned: the subprogram at hand */
 	uint64		state;			/* and where gpb_states_next() goes on */
 	bool		states_gone;	/* all of this execution were returned, and the answer is gone */
@@ -177,9 +178,10 @@ extern void gpb_aggregate_stop(GpbAggregateScan *scan);
 
 /*
  * Let the nodes that the Append below a node executes next submit what they ask for together, until
- * gpb_aggregate_end_ahead() is called.  Memory is of the current context.
+ * gpb_aggregate_end_ahead() is called; returns false if there are no such nodes.  Memory is of the
+ * current context.
  */
-extern void gpb_aggregate_begin_ahead(GpbAggregateScan *above);
+extern bool gpb_aggregate_begin_ahead(GpbAggregateScan *above);
 extern void gpb_aggregate_end_ahead(GpbAggregateScan *above);
 
 /* For a node that has node->ahead, and is to answer now: submit what others next to it ask for. */
@@ -197,6 +199,12 @@ extern const char *gpb_aggregate_merge_states(GpbAggregateScan *scan);
  * its end.
  */
 extern const char *gpb_aggregate_collect_rows(GpbAggregateScan *scan);
+
+/*
+ * Let nodes whose states this one reads, without another process between, know that.  To be called
+ * when the child has begun.
+ */
+extern void gpb_aggregate_read_here(const GpbAggregateScan *above);
 
 /* Have gpb_aggregate_next_state() begin with the first row of states. */
 extern void gpb_aggregate_first_state(GpbAggregateScan *scan);

@@ -22,7 +22,8 @@
 typedef struct GpbAggregateShared
 {
 	slock_t		lock;			/* of the counters */
-	GpbBatchCounters counters;	/* of workers that have ended, in all executions; without pointers */
+	GpbBatchCounters counters;	/* of workers that have ended, in all executions; without
+								 * pointers */
 	char		engine[32];		/* of one of them */
 } GpbAggregateShared;
 
@@ -49,16 +50,10 @@ void
 gpb_aggregate_renew_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree parts",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
-	GpbFoundRanges found;
 
-	gpb_conditions_evaluate(scan->conditions, css->ss.ps.ps_ExprContext, &found);
-	gpb_shared_parts_make(shared_parts(scan->shared), pcxt->nworkers, scan->node.index,
-						  css->ss.ps.state->es_snapshot, &found);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
+	gpb_shared_parts_find(shared_parts(scan->shared), pcxt->nworkers, scan->node.index,
+						  css->ss.ps.state->es_snapshot, scan->conditions,
+						  css->ss.ps.ps_ExprContext);
 }
 
 /* InitializeDSMCustomScan */

@@ -138,9 +138,12 @@ judge_texts(GpbAggregateScan *scan)
 							  &rows->sub[0].program);
 	for (i = 0; i < scan->nsubs && why == NULL; i++)
 	{
+		GpbRowsSub *sub = &rows->sub[i];
+
 		if (i > 0)
-			gpb_program_copy_bound(&rows->sub[i].program, &rows->sub[0].program);
-		gpb_evaluator_renew_constants(rows->sub[i].evaluator);
+			gpb_program_copy_bound(&sub->program, &rows->sub[0].program);
+		if (sub->evaluator != NULL)
+			gpb_evaluator_renew_constants(sub->evaluator);
 	}
 	return why;
 }

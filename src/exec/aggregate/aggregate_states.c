@@ -18,6 +18,7 @@ states_form(const GpbAggregatePlan *plan, const GpbSubprogram *sub, int number)
 {
 	GpbStatesForm form = {.number = number, .nslots = sub->program.ngroups};
 
+	Assert(form.nslots <= GPB_MAX_GROUP_SLOTS);
 	for (int i = 0; i < form.nslots; i++)
 		form.type[i] = i < sub->ngroups ? plan->group_types[sub->group[i]] : sub->values.type;
 	return form;
@@ -40,10 +41,14 @@ next_state(GpbAggregateScan *scan)
 	{
 		GpbSubprogram *sub = &scan->subs[scan->state_sub];
 		GpbStatesForm form = states_form(&scan->plan, sub, scan->state_sub);
-		bytea	   *row = NULL;
+		bytea	   *row;
 
 		/* a batch that was not asked in this execution has no groups of it */
-		if (form.nslots == 0 || !scan->no_ranges)
+		if (form.nslots > 0 && scan->no_ranges)
+			row = NULL;
+		else if (form.nslots > 0 && scan->is_read_here && !gpb_states_have_codes(&form))
+			row = scan->state++ == 0 ? gpb_states_here(&form, sub->ask) : NULL;
+		else
 			row = gpb_states_next(&form, &scan->codes, sub->ask, &scan->state);
 		if (row != NULL)
 			return row;
@@ -77,6 +82,28 @@ gpb_aggregate_next_state(GpbAggregateScan *scan)
 
 /* ---- merging ---- */
 
+/* Tell a plan that its rows are read here, as it returns them, if it returns states. */
+static void
+read_here(const GpbAggregateScan *above, PlanState *plan)
+{
+	GpbAggregateScan *node = (GpbAggregateScan *) plan;
+
+	if (IsA(plan, CustomScanState) &&
+		((CustomScanState *) plan)->methods == above->node.css.methods)
+		node->is_read_here = node->plan.returns_states;
+}
+
+/* An Append returns the very row of its plan. */
+void
+gpb_aggregate_read_here(const GpbAggregateScan *above)
+{
+	AppendState *append = (AppendState *) above->node.child;
+
+	read_here(above, above->node.child);
+	for (int i = 0; IsA(append, AppendState) && i < append->as_nplans; i++)
+		read_here(above, append->appendplans[i]);
+}
+
 /* Do the groups of all subprograms take more memory than the node has for them? */
 static bool
 is_full(const GpbAggregateScan *scan)
@@ -100,8 +127,8 @@ merge_row(GpbAggregateScan *scan, const struct varlena *bytes)
 		return gpb_states_reason(&row);
 	if (row.number >= scan->nsubs)
 		elog(ERROR, "a row of states is of program %d of %d", row.number, scan->nsubs);
-	scan->states += row.n;
 	form = states_form(&scan->plan, &scan->subs[row.number], row.number);
+	scan->states += gpb_states_count(&row);
 	if (!gpb_states_merge(&form, &row, scan->texts, scan->subs[row.number].ask) || is_full(scan))
 		return "more groups than hash_mem holds";
 	return NULL;
@@ -112,11 +139,12 @@ gpb_aggregate_merge_states(GpbAggregateScan *scan)
 {
 	MemoryContext own = CurrentMemoryContext;
 	const char *why = NULL;
+	bool		ahead;
 
 	gpb_texts_reset(scan->texts);
 	for (int i = 0; i < scan->nsubs; i++)
 		gpb_ask_stop(scan->subs[i].ask);
-	gpb_aggregate_begin_ahead(scan);
+	ahead = gpb_aggregate_begin_ahead(scan);
 	while (why == NULL)
 	{
 		TupleTableSlot *slot;
@@ -134,7 +162,8 @@ gpb_aggregate_merge_states(GpbAggregateScan *scan)
 			elog(ERROR, "a row of states is NULL");
 		why = merge_row(scan, DatumGetByteaPP(row));
 	}
-	gpb_aggregate_end_ahead(scan);
+	if (ahead)
+		gpb_aggregate_end_ahead(scan);
 	/* no more is wanted of workers either */
 	if (why != NULL)
 		ExecShutdownNode(scan->node.child);

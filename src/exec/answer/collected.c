@@ -7,6 +7,7 @@
  */
 #include "compat.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "exec/answer/collected.h"
@@ -165,34 +166,93 @@ gpb_collected_width(const GpbCollected *collected, bool narrow)
 
 /* ---- merging ---- */
 
-/* Merge a group that has entries, and sums of the form at hand. */
-static bool
-merge_group(GpbCollected *collected, const GpbGroup *group)
-{
-	if (collected->program->ngroups > 0)
-		return gpb_groups_merge(&collected->groups, group);
-	gpb_answer_merge(&collected->format, collected->total, group->words);
-	return true;
-}
+/* Groups that are looked up together, so that the loads of one do not wait for those of another */
+#define GPB_COLLECTED_TOGETHER	64
 
-bool
-gpb_collected_merge(GpbCollected *collected, const char *groups, int n, bool narrow)
+typedef struct GpbCollectedSome
 {
-	Size		width = gpb_collected_width(collected, narrow);
+	int			n;
+	const GpbGroup *group[GPB_COLLECTED_TOGETHER];
+	int64	   *into[GPB_COLLECTED_TOGETHER];
+	int64		words[GPB_MAX_GROUP_SLOTS][GPB_COLLECTED_TOGETHER];
+	uint8		nulls[GPB_MAX_GROUP_SLOTS][GPB_COLLECTED_TOGETHER];
+} GpbCollectedSome;
 
-	narrow &= gpb_answer_has_float_sums(&collected->narrow);
-	if (!narrow && !gpb_collected_widen(collected))
-		return false;
+/* Take those of n groups that have entries. */
+static void
+take_groups(int nslots, const char *groups, int n, Size width, GpbCollectedSome *some)
+{
+	some->n = 0;
 	for (int i = 0; i < n; i++, groups += width)
 	{
 		const GpbGroup *group = (const GpbGroup *) groups;
 
-		if (group->words[collected->program->ngroups] == 0)
+		if (group->words[nslots] == 0)
 			continue;
-		if (narrow && !collected->is_narrow)
-			group = widen_group(collected, group);
-		if (!merge_group(collected, group))
+		some->group[some->n] = group;
+		for (int slot = 0; slot < nslots; slot++)
+		{
+			some->words[slot][some->n] = group->words[slot];
+			some->nulls[slot][some->n] = (group->nulls >> slot & 1) != 0;
+		}
+		some->n++;
+	}
+}
+
+/* Find the answers into which the groups go. */
+static bool
+find_answers(GpbCollected *collected, GpbCollectedSome *some)
+{
+	const int64 *words[GPB_MAX_GROUP_SLOTS];
+	const uint8 *nulls[GPB_MAX_GROUP_SLOTS];
+	int			nslots = collected->program->ngroups;
+
+	if (nslots == 0)
+	{
+		for (int i = 0; i < some->n; i++)
+			some->into[i] = collected->total;
+		return true;
+	}
+	for (int slot = 0; slot < nslots; slot++)
+	{
+		words[slot] = some->words[slot];
+		nulls[slot] = some->nulls[slot];
+	}
+	return gpb_groups_find(&collected->groups, some->n, words, nulls, NULL, some->into);
+}
+
+bool
+gpb_collected_merge(GpbCollected *collected, const char *groups, uint64 n, bool narrow)
+{
+	int			nslots = collected->program->ngroups;
+	Size		width = gpb_collected_width(collected, narrow);
+	GpbCollectedSome some;
+
+	narrow &= gpb_answer_has_float_sums(&collected->narrow);
+	if (!narrow && !gpb_collected_widen(collected))
+		return false;
+	for (uint64 at = 0; at < n; at += GPB_COLLECTED_TOGETHER)
+	{
+		CHECK_FOR_INTERRUPTS();
+		take_groups(nslots, groups + at * width, (int) Min(n - at, GPB_COLLECTED_TOGETHER), width,
+					&some);
+		if (!find_answers(collected, &some))
 			return false;
+		for (int i = 0; i < some.n; i++)
+		{
+			const GpbGroup *group = some.group[i];
+
+			if (narrow && !collected->is_narrow)
+				group = widen_group(collected, group);
+			gpb_answer_merge(&collected->format, some.into[i], group->words + nslots);
+		}
 	}
 	return true;
+}
+
+void
+gpb_collected_expect(GpbCollected *collected, uint64 n)
+{
+	if (collected->program->ngroups > 0)
+		gpb_groups_reserve(&collected->groups, (uint32) Min(n, PG_INT32_MAX));
 }

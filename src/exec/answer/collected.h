@@ -52,7 +52,11 @@ extern Size gpb_collected_width(const GpbCollected *collected, bool narrow);
  * Groups without entries are none.  Returns false if there is no memory; what is there then means
  * nothing.
  */
-extern bool gpb_collected_merge(GpbCollected *collected, const char *groups, int n, bool narrow);
+extern bool gpb_collected_merge(GpbCollected *collected, const char *groups, uint64 n,
+								bool narrow);
+
+/* Be ready for so many more groups, some of which may be there already. */
+extern void gpb_collected_expect(GpbCollected *collected, uint64 n);
 
 /* The bytes that groups take */
 extern Size gpb_collected_bytes(const GpbCollected *collected);

@@ -59,6 +59,17 @@ is_code(const GpbStatesForm *form, int slot)
 	return form->type[slot].class == GPB_WORDS_CODE;
 }
 
+bool
+gpb_states_have_codes(const GpbStatesForm *form)
+{
+	for (int slot = 0; slot < form->nslots; slot++)
+	{
+		if (is_code(form, slot))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Append a group's record, with 0 in the place of codes, to the row, and the values of these to
  * *texts.
@@ -134,6 +145,17 @@ gpb_states_next(const GpbStatesForm *form, const GpbCodeSource *codes, GpbAsk *a
 	return n == 0 ? NULL : gpb_states_make(form, codes, gpb_ask_format(ask), groups, n);
 }
 
+bytea *
+gpb_states_here(const GpbStatesForm *form, GpbAsk *ask)
+{
+	StringInfoData row;
+
+	Assert(!gpb_states_have_codes(form));
+	begin_row(&row, GPB_STATES_HERE, form->number, has_narrow_sums(gpb_ask_format(ask)));
+	appendBinaryStringInfo(&row, (char *) &ask, sizeof(ask));
+	return end_row(&row, 0);
+}
+
 /* ---- reading ---- */
 
 void
@@ -153,6 +175,9 @@ gpb_states_open(const struct varlena *bytes, GpbStatesRow *row)
 	row->n = header.n;
 	row->bytes = VARDATA_ANY(bytes) + sizeof(header);
 	row->length = length - sizeof(header);
+	row->here = NULL;
+	if (row->kind == GPB_STATES_HERE && row->length == sizeof(row->here))
+		memcpy(&row->here, row->bytes, sizeof(row->here));
 }
 
 char *
@@ -207,14 +232,41 @@ gpb_states_groups(const GpbStatesForm *form, const GpbStatesRow *row, Size width
 	return groups;
 }
 
+/* Merge the groups of an ask, where they are. */
+static bool
+merge_here(const GpbStatesRow *row, GpbCollected *collected)
+{
+	const char *first;
+	uint64		at = 0;
+	uint64		some;
+
+	gpb_collected_expect(collected, gpb_ask_group_count(row->here));
+	while ((some = gpb_ask_adjacent_groups(row->here, at, &first)) > 0)
+	{
+		if (!gpb_collected_merge(collected, first, some, row->narrow))
+			return false;
+		at += some;
+	}
+	return true;
+}
+
 bool
 gpb_states_merge(const GpbStatesForm *form, const GpbStatesRow *row, GpbTexts *texts, GpbAsk *ask)
 {
 	GpbCollected *collected = gpb_ask_collected(ask);
-	char	   *groups = gpb_states_groups(form, row, gpb_collected_width(collected, row->narrow),
-										   texts);
-	bool		merged = gpb_collected_merge(collected, groups, (int) row->n, row->narrow);
+	char	   *groups;
+	bool		merged;
 
+	if (row->here != NULL)
+		return merge_here(row, collected);
+	groups = gpb_states_groups(form, row, gpb_collected_width(collected, row->narrow), texts);
+	merged = gpb_collected_merge(collected, groups, row->n, row->narrow);
 	pfree(groups);
 	return merged;
+}
+
+uint64
+gpb_states_count(const GpbStatesRow *row)
+{
+	return row->here != NULL ? gpb_ask_group_count(row->here) : row->n;
 }

@@ -14,7 +14,9 @@
  *   record, for each group slot that is a code and not NULL the length, of four bytes, and the
  *   bytes of its value.  The slot's own word is 0.  A program without group slots has one record,
  *   with the answer over all its entries;
- * * of GPB_STATES_REFUSAL: why there is no answer.
+ * * of GPB_STATES_REFUSAL: why there is no answer;
+ * * of GPB_STATES_HERE: nothing but where the groups are, which stay there.  It is for a node that
+ *   reads the row before anything else happens, in the process that made it.
  *
  * Numbers have the byte order of the machine.
  *
@@ -34,7 +36,8 @@
 typedef enum GpbStatesKind
 {
 	GPB_STATES_GROUPS,
-	GPB_STATES_REFUSAL
+	GPB_STATES_REFUSAL,
+	GPB_STATES_HERE
 } GpbStatesKind;
 
 /* What is known of the groups of a program that become states, or are made of them */
@@ -65,6 +68,15 @@ extern bytea *gpb_states_make(const GpbStatesForm *form, const GpbCodeSource *co
 extern bytea *gpb_states_next(const GpbStatesForm *form, const GpbCodeSource *codes, GpbAsk *ask,
 							  uint64 *at);
 
+/*
+ * A row that says that all states are the groups of this ask's last question: to copy them would
+ * take longer than to merge them.  They must not have codes.
+ */
+extern bytea *gpb_states_here(const GpbStatesForm *form, GpbAsk *ask);
+
+/* Is one of the group slots a code? */
+extern bool gpb_states_have_codes(const GpbStatesForm *form);
+
 /* A row that says why there is no answer */
 extern bytea *gpb_states_refusal(const char *why);
 
@@ -77,6 +89,7 @@ typedef struct GpbStatesRow
 	int			number;			/* of the program */
 	bool		narrow;
 	uint32		n;
+	GpbAsk	   *here;			/* of GPB_STATES_HERE: who has the groups */
 	const char *bytes;			/* of records or of the reason, in no alignment */
 	Size		length;
 } GpbStatesRow;
@@ -101,5 +114,8 @@ extern char *gpb_states_groups(const GpbStatesForm *form, const GpbStatesRow *ro
  */
 extern bool gpb_states_merge(const GpbStatesForm *form, const GpbStatesRow *row, GpbTexts *texts,
 							 GpbAsk *ask);
+
+/* The number of groups in a row */
+extern uint64 gpb_states_count(const GpbStatesRow *row);
 
 #endif							/* GPB_STATES_H */

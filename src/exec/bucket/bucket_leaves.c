@@ -6,11 +6,13 @@
  * Each leaf has a node that returns states, one of each bucket, below core's Append, whose parent
  * is the table that the query names; the node above merges them.  If leaves follow one another by
  * the key, buckets come out as they are asked for, and LIMIT ends before leaves behind it begin.
+ * Else core's MergeAppend has them in order, and LIMIT ends when each leaf has done a little.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -27,6 +29,7 @@
 #include "exec/shell/ordered_leaves.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
+#include "exec/where/ordered_column.h"
 
 /* What is planned of a parent's leaves */
 typedef struct GpbBucketLeaves
@@ -38,11 +41,24 @@ typedef struct GpbBucketLeaves
 	GpbBucketPath *model;		/* the path of the largest leaf; those of others are alike, or have
 								 * states that agree with its */
 	List	   *aggrefs;		/* of that leaf */
-	List	   *paths;			/* of the leaves, in their order, if they have one */
-	bool		in_order;		/* leaves follow one another; one that has NULLs has nothing else */
+	List	   *leaves;			/* RelOptInfos, in their order, if they have one */
+	List	   *paths;			/* of each */
+	GpbStatesOrder order;
+	int64		first;			/* as in GpbBucketMerge */
+	int64		last;
 } GpbBucketLeaves;
 
 /* ---- one leaf ---- */
+
+/* The target of what returns states: the state, and the bucket that it is of */
+static PathTarget *
+bucket_states(List *groups, List *aggrefs)
+{
+	PathTarget *target = gpb_state_target(gpb_state_expression(groups, aggrefs));
+
+	add_column_to_pathtarget(target, linitial(groups), 0);
+	return target;
+}
 
 /* What the query wants of a leaf: states */
 static void
@@ -50,8 +66,7 @@ leaf_query(const GpbGrouping *query, RelOptInfo *leaf, GpbGrouping *grouping)
 {
 	gpb_grouping_of_leaf(query, leaf, grouping);
 	grouping->having = NIL;
-	grouping->target = gpb_state_target(gpb_state_expression(grouping->groups,
-															 grouping->aggrefs));
+	grouping->target = bucket_states(grouping->groups, grouping->aggrefs);
 }
 
 /* Have the states of two leaves the same format, and the same meaning?  Items name terms. */
@@ -92,7 +107,7 @@ match_leaf(const GpbBucketLeaves *leaves, RelOptInfo *leaf, List **aggrefs)
 	GpbBucketWish wish = {.descends = leaves->descends};
 
 	leaf_query(leaves->query, leaf, grouping);
-	wish.state = linitial(grouping->target->exprs);
+	wish.columns = grouping->target->exprs;
 	*aggrefs = grouping->aggrefs;
 	return gpb_best_bucket_path(grouping, &wish);
 }
@@ -122,49 +137,74 @@ counts_agree(const GpbBucketLeaves *leaves, const GpbSibling *sibling)
 
 /* The path of a leaf that is alike the model's; NULL if it is not. */
 static CustomPath *
-match_alike(const GpbBucketLeaves *leaves, RelOptInfo *leaf)
+match_alike(const GpbBucketLeaves *leaves, RelOptInfo *leaf, IndexOptInfo **index)
 {
 	GpbBucketPath *model = leaves->model;
 	const Path *of_model = &model->path.path;
 	GpbSibling	sibling;
-	IndexOptInfo *index;
 	CustomPath *path;
 
 	/* where fewer of its pages are visible to all it has a price of its own */
 	if (leaf->pages > 0 && leaf->allvisfrac < model->index->rel->allvisfrac - 0.05)
 		return NULL;
 	gpb_sibling_begin(leaves->query->root, model->index->rel, leaf, &sibling);
-	index = gpb_sibling_index(&sibling, model->index);
-	if (index == NULL || !gpb_sibling_restrictions_agree(&sibling) ||
+	*index = gpb_sibling_index(&sibling, model->index);
+	if (*index == NULL || !gpb_sibling_restrictions_agree(&sibling) ||
 		!counts_agree(leaves, &sibling))
 		return NULL;
-	path = gpb_alike_bucket_path(model, &sibling, index);
+	path = gpb_alike_bucket_path(model, &sibling, *index);
 	gpb_sibling_price(&sibling, of_model, of_model->startup_cost, &path->path);
 	path->path.rows = clamp_row_est(of_model->rows * leaf->rows /
 									Max(model->index->rel->rows, 1.0));
 	return path;
 }
 
-/* Add the path of a leaf.  Returns false if it has none, or one whose states do not agree. */
+/* Does a leaf with this index return its NULLs where they are wanted, if it has any? */
 static bool
-add_leaf(GpbBucketLeaves *leaves, RelOptInfo *leaf)
+nulls_fit(const GpbBucketLeaves *leaves, IndexOptInfo *index)
+{
+	int			column = leaves->model->plan.column;
+	bool		backward = leaves->descends != index->reverse_sort[column];
+
+	return (index->nulls_first[column] != backward) == leaves->nulls_first ||
+		gpb_key_column_is_not_null(leaves->query->root, index, column);
+}
+
+/* The path of a leaf other than the model's; NULL if it has none whose states agree. */
+static CustomPath *
+other_leaf_path(const GpbBucketLeaves *leaves, RelOptInfo *leaf, IndexOptInfo **index)
 {
 	PlannerInfo *root = leaves->query->root;
-	CustomPath *path;
+	CustomPath *path = match_alike(leaves, leaf, index);
 	GpbBucketPath *own;
 	List	   *aggrefs;
 
-	if (!gpb_rel_is_table(root, leaf))
+	if (path != NULL)
+		return path;
+	own = match_leaf(leaves, leaf, &aggrefs);
+	if (own == NULL || own->plan.column != leaves->model->plan.column ||
+		!states_agree(&leaves->model->plan, &own->plan) ||
+		!equal(parent_key(root, own), parent_key(root, leaves->model)))
+		return NULL;
+	*index = own->index;
+	return &own->path;
+}
+
+/* Add the path of a leaf.  Returns false if it has none that is of use. */
+static bool
+add_leaf(GpbBucketLeaves *leaves, RelOptInfo *leaf)
+{
+	CustomPath *path = &leaves->model->path;
+	IndexOptInfo *index = leaves->model->index;
+
+	if (!gpb_rel_is_table(leaves->query->root, leaf))
 		return false;
-	path = leaf == leaves->model->index->rel ? &leaves->model->path : match_alike(leaves, leaf);
+	if (leaf != index->rel)
+		path = other_leaf_path(leaves, leaf, &index);
 	if (path == NULL)
-	{
-		own = match_leaf(leaves, leaf, &aggrefs);
-		if (own == NULL || !states_agree(&leaves->model->plan, &own->plan) ||
-			!equal(parent_key(root, own), parent_key(root, leaves->model)))
-			return false;
-		path = &own->path;
-	}
+		return false;
+	if (leaves->order == GPB_STATES_MERGED && !nulls_fit(leaves, index))
+		leaves->order = GPB_STATES_UNSORTED;
 	leaves->paths = lappend(leaves->paths, path);
 	return true;
 }
@@ -191,42 +231,64 @@ find_model(GpbBucketLeaves *leaves)
 
 /* ---- the order of leaves ---- */
 
-/* Put the leaves in the order of the key, if they have one. */
+/*
+ * May the function rise over all keys that the leaves may have?  Not over dates and times that are
+ * without a bound: beyond its safe interval nothing is known of it.
+ */
+static bool
+may_rise(const GpbBucketLeaves *leaves, Oid type)
+{
+	return (type != DATEOID && type != TIMESTAMPOID && type != TIMESTAMPTZOID) ||
+		(leaves->first != PG_INT64_MIN && leaves->last != PG_INT64_MAX);
+}
+
+/*
+ * Put the leaves in the order of the key, if they have one.  One that has NULLs has nothing else
+ * then.
+ */
 static void
 order_leaves(GpbBucketLeaves *leaves)
 {
 	PlannerInfo *root = leaves->query->root;
-	GpbLeafOrder order = {.column = parent_key(root, leaves->model), .descends = leaves->descends,
+	RelOptInfo *rel = leaves->query->rel;
+	Var		   *key = parent_key(root, leaves->model);
+	GpbLeafOrder order = {.column = key, .descends = leaves->descends,
 	.nulls_first = leaves->nulls_first};
-	List	   *ordered = gpb_ordered_leaves(root, leaves->query->rel, order);
-	Path	  **path_of;			/* of each relation */
-	List	   *paths = NIL;
-	ListCell   *lc;
 
-	leaves->in_order = list_length(ordered) == list_length(leaves->paths);
-	if (!leaves->in_order)
-		return;
-	path_of = palloc0(sizeof(Path *) * root->simple_rel_array_size);
-	foreach(lc, leaves->paths)
-		path_of[((Path *) lfirst(lc))->parent->relid] = lfirst(lc);
-	foreach(lc, ordered)
-		paths = lappend(paths, path_of[((RelOptInfo *) lfirst(lc))->relid]);
-	leaves->paths = paths;
+	leaves->leaves = gpb_ordered_leaves(root, rel, order);
+	gpb_leaf_bounds(rel, key, &leaves->first, &leaves->last);
+	if (leaves->leaves != NIL && may_rise(leaves, key->vartype))
+		leaves->order = GPB_STATES_BY_LEAF;
+	else
+	{
+		leaves->leaves = leaves->query->leaves;
+		leaves->order = leaves->wants_order ? GPB_STATES_MERGED : GPB_STATES_UNSORTED;
+	}
 }
 
 /* ---- the node that merges ---- */
 
-/* Core's Append of the leaves */
+/* Core's Append or MergeAppend of the leaves */
 static Path *
 append_leaves(const GpbBucketLeaves *leaves)
 {
 	const GpbGrouping *query = leaves->query;
-	AppendPath *append = create_append_path(query->root, query->rel, leaves->paths, NIL, NIL, NULL,
-											0, false, -1);
+	PlannerInfo *root = query->root;
+	Path	   *append;
+	ListCell   *lc;
 
-	append->path.pathtarget = gpb_state_target(gpb_state_expression(query->groups,
-																	query->aggrefs));
-	return &append->path;
+	if (leaves->order == GPB_STATES_MERGED)
+	{
+		foreach(lc, leaves->paths)
+			lfirst_node(CustomPath, lc)->path.pathkeys = root->group_pathkeys;
+		append = (Path *) create_merge_append_path(root, query->rel, leaves->paths,
+												   root->group_pathkeys, NULL);
+	}
+	else
+		append = (Path *) create_append_path(root, query->rel, leaves->paths, NIL, NIL, NULL, 0,
+											 false, -1);
+	append->pathtarget = bucket_states(query->groups, query->aggrefs);
+	return append;
 }
 
 /* Fill in the plan: what it has of a leaf, and how it merges. */
@@ -247,8 +309,9 @@ fill_plan(const GpbBucketLeaves *leaves, GpbBucketPath *own)
 	plan->merges = true;
 	merge->descends = leaves->descends;
 	merge->nulls_first = leaves->nulls_first;
-	merge->in_order = leaves->in_order;
-	gpb_leaf_bounds(query->rel, parent_key(query->root, model), &merge->first, &merge->last);
+	merge->order = leaves->order;
+	merge->first = leaves->first;
+	merge->last = leaves->last;
 }
 
 /* Fill in the price: that of the leaves, and of merging and perhaps sorting what they return. */
@@ -267,7 +330,7 @@ fill_price(const GpbBucketLeaves *leaves, const Path *append, GpbBucketPath *own
 	path->total_cost = append->total_cost + startup +
 		append->rows * (row + cpu_tuple_cost + having.per_tuple + target->cost.per_tuple);
 	path->startup_cost = append->startup_cost + startup;
-	if (!leaves->in_order)
+	if (leaves->order == GPB_STATES_UNSORTED)
 	{
 		path->startup_cost = append->total_cost + startup + append->rows * row;
 		path->total_cost += append->rows * cpu_operator_cost;
@@ -323,11 +386,11 @@ gpb_bucket_add_merge_path(const GpbGrouping *query)
 	match_order(&leaves);
 	if (!find_model(&leaves) || gpb_may_fail((Node *) leaves.model->plan.arguments))
 		return false;
-	foreach(lc, query->leaves)
+	order_leaves(&leaves);
+	foreach(lc, leaves.leaves)
 	{
 		if (!add_leaf(&leaves, lfirst(lc)))
 			return false;
 	}
-	order_leaves(&leaves);
 	return gpb_offer_bucket_path(query, merging_path(&leaves));
 }

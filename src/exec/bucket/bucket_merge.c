@@ -5,7 +5,8 @@
  *
  * A leaf returns a row of states for each bucket, in the order of results.  Where leaves follow one
  * another too, equal neighbours are merged as they come: only at the seam between two leaves there
- * are such.  Else all states are sorted by result first.
+ * are such.  Leaves that do not are merged by core's MergeAppend.  Where neither can be, all states
+ * are sorted by result first.
  *
  * Keys that follow one another have results that do so only if the function does not fall in
  * between, as a local time does when clocks are put back.  Within a leaf the leaf sees to that.
@@ -71,6 +72,11 @@ gpb_bucket_fill_state(GpbBucketScan *scan)
 	tuple->tts_values[0] = PointerGetDatum(gpb_states_make(&states_form, NULL, format,
 														   (const GpbGroup *const *) &group, 1));
 	tuple->tts_isnull[0] = false;
+	if (!scan->group_null)
+	{
+		tuple->tts_values[1] = gpb_bucket_datum(scan->function, scan->group_result);
+		tuple->tts_isnull[1] = false;
+	}
 	ExecStoreVirtualTuple(tuple);
 }
 
@@ -175,7 +181,9 @@ evaluate_order(GpbBucketScan *scan)
 	gpb_zone_settings_save(&stream->settings);
 	MemoryContextSwitchTo(caller);
 	order = gpb_bucket_set_arguments(scan);
-	stream->sorts = !scan->plan.merge.in_order || !(order->null || function_rises(scan, order));
+	stream->sorts = scan->plan.merge.order == GPB_STATES_UNSORTED ||
+		(scan->plan.merge.order == GPB_STATES_BY_LEAF && !order->null &&
+		 !function_rises(scan, order));
 	scan->evaluated = true;
 }
 

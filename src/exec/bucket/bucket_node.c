@@ -30,7 +30,7 @@ put_merge(List **private, const GpbBucketMerge *merge)
 {
 	gpb_put_int(private, merge->descends);
 	gpb_put_int(private, merge->nulls_first);
-	gpb_put_int(private, merge->in_order);
+	gpb_put_int(private, merge->order);
 	put_wide(private, merge->first);
 	put_wide(private, merge->last);
 }
@@ -40,7 +40,7 @@ get_merge(GpbPrivateReader *reader, GpbBucketMerge *merge)
 {
 	merge->descends = gpb_get_int(reader);
 	merge->nulls_first = gpb_get_int(reader);
-	merge->in_order = gpb_get_int(reader);
+	merge->order = gpb_get_int(reader);
 	merge->first = get_wide(reader);
 	merge->last = get_wide(reader);
 }
@@ -81,6 +81,7 @@ gpb_bucket_get(const CustomScan *scan, GpbBucketPlan *plan)
 	int			i;
 
 	memset(plan, 0, sizeof(*plan));
+	gpb_require_finished(scan);
 	plan->conditions = linitial(scan->custom_exprs);
 	plan->arguments = lsecond(scan->custom_exprs);
 	plan->filters = lthird(scan->custom_exprs);

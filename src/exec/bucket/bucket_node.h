@@ -26,17 +26,22 @@
 
 /* ---- the plan node ---- */
 
-/*
- * How a node merges the states of its child's rows, which are of one bucket each: those of one leaf
- * after those of another
- */
+/* In which order a node that merges gets states, each of which is of one bucket */
+typedef enum GpbStatesOrder
+{
+	GPB_STATES_UNSORTED,		/* in none: the node sorts them */
+	GPB_STATES_MERGED,			/* in that of results, from core's MergeAppend */
+	GPB_STATES_BY_LEAF			/* leaves follow one another by their keys, and each has its results
+								 * in order: so do all, if the function rises */
+} GpbStatesOrder;
+
+/* How a node merges the states of its child's rows */
 typedef struct GpbBucketMerge
 {
 	bool		descends;		/* does the node return falling results? */
 	bool		nulls_first;
-	bool		in_order;		/* leaves follow one another by their keys in this direction, and
-								 * each has its results so.  Else states are sorted. */
-	int64		first;			/* then no key is below this, or above that, as integers of */
+	GpbStatesOrder order;
+	int64		first;			/* no key is below this, or above that, as integers of */
 	int64		last;			/* bucket_function.h */
 } GpbBucketMerge;
 
@@ -69,7 +74,8 @@ typedef struct GpbBucketPlan
 	int			ngroups;		/* group expressions beside the bucket */
 	GpbWordType *group_types;	/* one for each of them */
 	List	   *having;
-	bool		returns_states; /* each bucket is a row of states, which is the first column */
+	bool		returns_states; /* each bucket is a row of states, which is the first column; the
+								 * result is the second */
 	bool		merges;			/* there is nothing of conditions and filters */
 	GpbBucketMerge merge;		/* then */
 } GpbBucketPlan;

@@ -18,19 +18,18 @@ typedef struct GpbBucketPath
 {
 	CustomPath	path;
 	IndexOptInfo *index;
-	List	   *columns;		/* what the node computes: aggregates, bucket, other groups; or the
-								 * state alone */
+	List	   *columns;		/* what the node computes: aggregates, bucket, other groups; or
+								 * state and bucket */
 	List	   *having;
 	double		groups;			/* about how many there are, before HAVING */
 	GpbBucketPlan plan;
-	CustomScan *scan;			/* of a model of others (gpb_alike_bucket_path()); NULL: not yet
-								 * made */
+	GpbAlikePlans plans;		/* of a model: of others (gpb_alike_bucket_path()) */
 } GpbBucketPath;
 
 /* What is wanted of a leaf: states, one of each bucket, in the order of results or in reverse */
 typedef struct GpbBucketWish
 {
-	Expr	   *state;
+	List	   *columns;		/* the state, and the result */
 	bool		descends;
 } GpbBucketWish;
 

@@ -134,7 +134,7 @@ want_states(const GpbBucketMatch *match, const GpbBucketWish *wish, GpbBucketPat
 		return false;
 	own->plan.returns_states = true;
 	own->plan.backward = wish->descends != match->index->reverse_sort[match->plan.column];
-	own->columns = list_make1(wish->state);
+	own->columns = list_copy(wish->columns);
 	return true;
 }
 
@@ -261,19 +261,18 @@ plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	return &scan->scan.plan;
 }
 
-/* The plan of an alike path's model, as if it were that leaf's */
+/* The plan of a model, in no plan, as if it were that leaf's */
 static const CustomScan *
 model_plan(PlannerInfo *root, GpbBucketPath *model)
 {
-	if (model->scan == NULL)
-	{
-		TargetEntry *state = makeTargetEntry(linitial(model->columns), 1, NULL, false);
+	List	   *tlist = NIL;
+	ListCell   *lc;
 
-		model->scan = (CustomScan *) plan_bucket_aggregate(root, model->path.path.parent,
-														   &model->path, list_make1(state), NIL,
-														   NIL);
-	}
-	return model->scan;
+	foreach(lc, model->columns)
+		tlist = lappend(tlist, makeTargetEntry(lfirst(lc), foreach_current_index(lc) + 1, NULL,
+											   false));
+	return (CustomScan *) plan_bucket_aggregate(root, model->path.path.parent, &model->path,
+												tlist, NIL, NIL);
 }
 
 /* PlanCustomPath of a path that is alike another */
@@ -282,12 +281,17 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 		   List *custom_plans)
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
-	CustomScan *scan = gpb_sibling_plan(&alike->sibling, model_plan(root, alike->model),
-										alike->index, 0);
-	TargetEntry *state = linitial_node(TargetEntry, tlist);
+	GpbAlikePlans *plans = &alike->model->plans;
+	CustomScan *scan;
+	ListCell   *lc;
+	ListCell   *column;
 
+	if (plans->model == NULL)
+		plans->model = model_plan(root, alike->model);
+	scan = gpb_sibling_plan(&alike->sibling, plans, alike->index, 0);
 	/* the target is the model's */
-	state->expr = linitial_node(TargetEntry, scan->custom_scan_tlist)->expr;
+	forboth(lc, tlist, column, scan->custom_scan_tlist)
+		lfirst_node(TargetEntry, lc)->expr = lfirst_node(TargetEntry, column)->expr;
 	scan->scan.plan.targetlist = tlist;
 	return &scan->scan.plan;
 }

@@ -399,11 +399,12 @@ gpb_build_extreme(GpbProgramBuilder *builder, Expr *value, bool greatest, GpbAgg
 }
 
 /*
- * Add terms of the values of any expression.  Steps whose result no term takes are dropped, so
- * lower halves have one too unless they are a column's.
+ * Add terms of the values of any expression, which a program groups by in the place of the last
+ * "instead" group slots.  Steps whose result no term takes are dropped, so lower halves have one
+ * too unless they are a column's.
  */
 static bool
-add_counted_values(GpbProgramBuilder *builder, Expr *expression, GpbWordType *type,
+add_counted_values(GpbProgramBuilder *builder, Expr *expression, int instead, GpbWordType *type,
 				   int *term)
 {
 	GpbTyped	value = gpb_any_value(builder, expression);
@@ -412,6 +413,9 @@ add_counted_values(GpbProgramBuilder *builder, Expr *expression, GpbWordType *ty
 	if (value.slot == GPB_REFUSED ||
 		(value.lower == 0 && !gpb_decimal_is_whole(builder, &value)))
 		return false;
+	if (builder->program.ngroups - instead + (value.lower != 0 ? 2 : 1) > GPB_MAX_GROUP_SLOTS)
+		return gpb_cannot(builder, "more than %d expressions in GROUP BY and values of 16 bytes, "
+						  "which count twice", GPB_MAX_GROUP_SLOTS);
 	*type = value.type;
 	if (!add_term(builder, value.slot, gpb_word_kind(*type), GPB_WANT_COUNT, GPB_NO_SLOT, term))
 		return false;
@@ -423,9 +427,11 @@ add_counted_values(GpbProgramBuilder *builder, Expr *expression, GpbWordType *ty
 }
 
 bool
-gpb_build_values(GpbProgramBuilder *builder, Expr *value, GpbWordType *type, int *term)
+gpb_build_values(GpbProgramBuilder *builder, Expr *value, int instead, GpbWordType *type,
+				 int *term)
 {
 	GpbProgramBuilder before = *builder;
 
-	return gpb_settle(builder, &before, add_counted_values(builder, value, type, term));
+	return gpb_settle(builder, &before,
+					  add_counted_values(builder, value, instead, type, term));
 }

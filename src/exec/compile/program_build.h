@@ -95,10 +95,11 @@ extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression, bool m
 /*
  * Add a term that has an expression's words, which are of *type, even if they are never NULL, so
  * that their count is that of the rows.  *term becomes its number.  Of values of two words the
- * term's "lower" is the slot of the second.
+ * term's "lower" is the slot of the second.  Returns false if the program cannot have it, or had no
+ * room for it in the place of its last "instead" group slots.
  */
-extern bool gpb_build_values(GpbProgramBuilder *builder, Expr *value, GpbWordType *type,
-							 int *term);
+extern bool gpb_build_values(GpbProgramBuilder *builder, Expr *value, int instead,
+							 GpbWordType *type, int *term);
 
 /* Can a step of the program fault? */
 extern bool gpb_builder_can_fault(const GpbProgramBuilder *builder);

@@ -10,10 +10,13 @@
 #include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "utils/snapmgr.h"
 
 #include "exec/price/price.h"
+#include "exec/price/workers.h"
 #include "exec/scan/scan_match.h"
 #include "exec/shell/clause_order.h"
 #include "exec/shell/expressions.h"
@@ -21,6 +24,8 @@
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
+#include "exec/where/arms.h"
+#include "mirror/mirror.h"
 #include "exec/shell/sibling.h"
 
 static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
@@ -46,9 +51,10 @@ typedef struct GpbScanPath
 	List	   *columns;		/* as in GpbScanMatch */
 	List	   *qual;			/* what is evaluated for each row, in core's order */
 	GpbScanPlan plan;
+	double		entries;		/* of the ranges, about */
 	bool		is_model;		/* of all rows that pass the restrictions: other leaves of the same
 								 * parent may do the same (GpbAlikePath) */
-	CustomScan *scan;			/* its plan, for these; NULL: not yet made */
+	GpbAlikePlans plans;		/* of these */
 } GpbScanPath;
 
 /* A path that differs from another leaf's in the table and the index alone */
@@ -86,8 +92,40 @@ make_path(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
 	own->columns = match->columns;
 	own->qual = gpb_order_clauses(root, match->others);
 	own->plan = match->plan;
+	own->entries = match->entries;
 	path->path.parallel_safe = is_parallel_safe_match(root, rel, &match->plan);
 	return path;
+}
+
+/*
+ * Offer, as one that several processes share, a copy of a path, which has so many bytes and does
+ * what the model does, or is that.  Groups to skip to would be looked for by each, and a device is
+ * asked by one process.
+ */
+static void
+add_shared_path(RelOptInfo *rel, const GpbScanPath *model, const CustomPath *path, Size size)
+{
+	double		entries = model->entries;
+	Path	   *shared;
+	int			workers;
+
+	if (!path->path.parallel_safe || max_parallel_workers_per_gather == 0 ||
+		path->path.total_cost <= parallel_setup_cost || model->plan.skips != NIL ||
+		gpb_arms_may_fail(model->plan.arms) || !bms_is_empty(rel->lateral_relids) ||
+		gpb_mirror_spares_cpu())
+		return;
+	if (path != &model->path)
+		entries *= path->path.rows / Max(model->path.path.rows, 1.0);
+	workers = gpb_count_workers(rel, model->index, entries);
+	if (workers == 0)
+		return;
+	shared = memcpy(palloc(size), path, size);
+	shared->parallel_aware = true;
+	shared->parallel_workers = workers;
+	shared->rows = clamp_row_est(shared->rows / gpb_count_shares(workers));
+	shared->total_cost = shared->startup_cost +
+		(shared->total_cost - shared->startup_cost) / gpb_count_shares(workers);
+	add_partial_path(rel, shared);
 }
 
 /*
@@ -103,6 +141,9 @@ add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match, Cost le
 	((GpbScanPath *) path)->is_model = is_model;
 	gpb_scan_price(root, match, &path->path);
 	Assert(path->path.total_cost >= least);
+	/* add_path() may free the path */
+	if (is_model)
+		add_shared_path(rel, (GpbScanPath *) path, path, sizeof(GpbScanPath));
 	add_path(rel, (Path *) path);
 }
 
@@ -184,7 +225,6 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 		return false;
 	path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, rel, rel->reltarget);
 	path->path.pathkeys = model->path.path.pathkeys;
-	path->path.parallel_safe = model->path.path.parallel_safe && rel->consider_parallel;
 	path->path.rows = rel->rows;
 	path->path.parallel_safe = rel->consider_parallel && model->path.path.parallel_safe;
 	alike = (GpbAlikePath *) path;
@@ -192,6 +232,7 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 	alike->sibling = sibling;
 	alike->index = index->indexoid;
 	gpb_sibling_price(&sibling, &model->path.path, gpb_setup_cost, &path->path);
+	add_shared_path(rel, model, path, sizeof(GpbAlikePath));
 	add_path(rel, &path->path);
 	return true;
 }
@@ -449,26 +490,20 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	return &scan->scan.plan;
 }
 
-/* The plan of an alike path's model, without a target list */
-static const CustomScan *
-model_plan(PlannerInfo *root, GpbScanPath *model)
-{
-	if (model->scan == NULL)
-		model->scan = castNode(CustomScan, plan_scan(root, model->path.path.parent, &model->path,
-													 NIL, NIL, NIL));
-	return model->scan;
-}
-
 /* PlanCustomPath of a path that is alike another */
 static Plan *
 plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 		   List *custom_plans)
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
-	CustomScan *scan = gpb_sibling_plan(&alike->sibling, model_plan(root, alike->model),
-										alike->index, 0);
+	GpbScanPath *model = alike->model;
+	CustomScan *scan;
 
+	if (model->plans.model == NULL)
+		model->plans.model = castNode(CustomScan, plan_scan(root, model->path.path.parent,
+															&model->path, NIL, NIL, NIL));
+	scan = gpb_sibling_plan(&alike->sibling, &model->plans, alike->index, 0);
 	scan->scan.plan.targetlist = tlist;
-	gpb_check_expressions(path, scan, tlist, 1, alike->model->plan.ncolumns);
+	gpb_check_expressions(path, scan, tlist, 1, model->plan.ncolumns);
 	return &scan->scan.plan;
 }

@@ -16,6 +16,7 @@
 #include "compat.h"
 
 #include "port/atomics.h"
+#include "utils/memutils.h"
 
 #include "engine/visibility.h"
 #include "exec/where/shared_ranges.h"
@@ -66,6 +67,21 @@ gpb_shared_parts_make(GpbSharedParts *parts, int workers, Relation index, Snapsh
 	span.hi = gpb_range_at(found->form, found->ranges, found->n - 1, layout.flags).hi;
 	parts->n = gpb_part_range(index, &layout, span, GPB_PARTS_ENOUGH * (workers + 1),
 							  GPB_PARTS_MOST * (workers + 1), parts->bounds);
+}
+
+void
+gpb_shared_parts_find(GpbSharedParts *parts, int workers, Relation index, Snapshot snapshot,
+					  GpbConditions *conditions, ExprContext *econtext)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree parts",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	GpbFoundRanges found;
+
+	gpb_conditions_evaluate(conditions, econtext, &found);
+	gpb_shared_parts_make(parts, workers, index, snapshot, &found);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
 }
 
 /* ---- the ranges of a process ---- */

@@ -31,6 +31,11 @@ extern Size gpb_shared_parts_size(int workers);
 extern void gpb_shared_parts_make(GpbSharedParts *parts, int workers, Relation index,
 								  Snapshot snapshot, const GpbFoundRanges *found);
 
+/* Likewise, by the ranges that satisfy conditions, which are evaluated for that */
+extern void gpb_shared_parts_find(GpbSharedParts *parts, int workers, Relation index,
+								  Snapshot snapshot, GpbConditions *conditions,
+								  ExprContext *econtext);
+
 /* The ranges of one process, in its parts */
 typedef struct GpbSharedRanges
 {

@@ -226,9 +226,9 @@ blocks_covered(const GpbMirrorRef *ref)
  * Is there nothing that a refresh would do, or nothing that it need do for this aim?  A mirror of
  * the inner nodes alone always needs one, since the bits of leaves stay set and tell nothing.
  *
- * The mirror covered so many blocks before the index had nblocks: if those are fewer, VACUUM has cut
- * off the end of the file.  The bits of what is gone stay set, and the refresher would look for it
- * again and again, until a query's refresh leaves it out.
+ * The mirror covered so many blocks before the index had nblocks: if those are fewer, VACUUM has
+ * cut off the end of the file.  The bits of what is gone stay set, and the refresher would look for
+ * it again and again, until a query's refresh leaves it out.
  */
 static bool
 refresh_is_needless(const GpbMirrorRef *ref, BlockNumber covered, BlockNumber nblocks,

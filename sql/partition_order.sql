@@ -292,6 +292,13 @@ RESET timezone;
 COMMIT;
 SET timezone = 'Europe/Berlin';
 SELECT extract(epoch FROM date_trunc('day', at)), count(*), sum(v) FROM flat WHERE at >= '2026-09-30' AND at < '2026-10-03' GROUP BY date_trunc('day', at) ORDER BY 1;
+-- the last partition has no bound, and may have infinity
+CREATE TABLE seq_late PARTITION OF seq FOR VALUES FROM ('2027-06-01 00:00+00') TO (MAXVALUE);
+INSERT INTO seq VALUES ('2027-07-01', 8, 4), ('infinity', 9, 5);
+CREATE INDEX ON seq_late USING gpubtree (at) INCLUDE (v, w);
+SELECT * FROM leaves('SELECT date_trunc(''day'', at), count(*), sum(v) FROM seq GROUP BY 1 ORDER BY 1 DESC LIMIT 3');
+SELECT date_trunc('day', at), count(*), sum(v) FROM seq GROUP BY 1 ORDER BY 1 DESC LIMIT 3;
+DROP TABLE seq_late;
 -- a default partition has NULLs, and values between those of others
 CREATE TABLE seq_default PARTITION OF seq DEFAULT;
 INSERT INTO seq VALUES (NULL, 5, 1), ('2026-08-01', 6, 2), ('2027-03-01', 7, 3);

@@ -67,7 +67,7 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->program = want->program;
 	/* The layout is copied, since the relcache may rebuild its own at any time. */
 	batch->program.layout = *gpb_layout(index);
-	/* a worker's transaction may begin after a promotion that the leader's snapshot is older than */
+	/* a worker's transaction may begin after a promotion, and the leader's snapshot before it */
 	batch->program.ignore_dead_hints = TransactionStartedDuringRecovery() ||
 		snapshot->takenDuringRecovery;
 	batch->heap_rows = want->heap_rows;

@@ -209,6 +209,14 @@ extern void gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCou
 extern void gpb_batch_end(GpbBatch *batch);
 
 /*
+ * About which part of all leaves of an index would the CPU pass by for a program without
+ * constants, by cells that there are now?  For the planner.  Nothing may be locked; it takes some
+ * microseconds.
+ */
+extern double gpb_passed_share(Relation heap, Relation index, Snapshot snapshot,
+							   const GpbProgram *program);
+
+/*
  * The least and the most ranges of a request to the device, and the most entries that are visited
  * in the heap without asking the device again (batch_device.c).  They are variables for the sake of
  * hold.h.

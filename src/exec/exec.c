@@ -28,6 +28,7 @@
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/row_scans.h"
 #include "exec/shell/settings.h"
+#include "exec/shell/sibling.h"
 #include "exec/stand_in/stand_in.h"
 #include "exec/subquery/subquery.h"
 #include "exec/where/partition_match.h"
@@ -57,9 +58,12 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 	const Query *outer_query = gpb_row_query;
 	bool		outer_has_paths = gpb_row_query_has_paths;
 	volatile bool has_row_paths = false;
+	List	  **outer_unfinished = gpb_unfinished_plans;
+	List	   *unfinished = NIL;
 
 	PG_TRY();
 	{
+		gpb_unfinished_plans = &unfinished;
 		gpb_row_query = parse;
 		gpb_row_query_has_paths = false;
 		gpb_planning_cursor = (cursor_options & GPB_NAMED_CURSOR) != 0 ? cursor_options : 0;
@@ -74,10 +78,12 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 		gpb_row_query = outer_query;
 		gpb_row_query_has_paths = outer_has_paths;
 		gpb_planning_cursor = outer_cursor;
+		gpb_unfinished_plans = outer_unfinished;
 		candidates = gpb_subqueries_end(outer);
 		stand_ins = gpb_stand_ins_end(outer_stand_ins);
 	}
 	PG_END_TRY();
+	gpb_finish_alike_plans(unfinished);
 	if (has_row_paths)
 		gpb_finish_row_scans(statement);
 	gpb_subqueries_place(statement, candidates, cursor_options);

@@ -41,15 +41,17 @@ read_root(Relation index, const GpbLayout *layout, uint32 target)
 	GpbMeta		meta;
 	Buffer		buffer;
 
-	if (cache->root != InvalidBlockNumber && cache->level >= target &&
-		likely(gpb_is_in_file(index, cache->root)))
+	if (cache->root != InvalidBlockNumber && cache->level >= target)
 	{
-		buffer = gpb_read(index, cache->root, BUFFER_LOCK_SHARE, layout);
-		special = gpb_special(BufferGetPage(buffer));
-		if (special->right == GPB_NO_BLOCK &&
-			gpb_page_leads_to(BufferGetPage(buffer), cache->level, GPB_BOUND_MIN))
-			return buffer;
-		UnlockReleaseBuffer(buffer);
+		buffer = gpb_read_if_in_file(index, cache->root, BUFFER_LOCK_SHARE, layout);
+		if (likely(BufferIsValid(buffer)))
+		{
+			special = gpb_special(BufferGetPage(buffer));
+			if (special->right == GPB_NO_BLOCK &&
+				gpb_page_leads_to(BufferGetPage(buffer), cache->level, GPB_BOUND_MIN))
+				return buffer;
+			UnlockReleaseBuffer(buffer);
+		}
 		cache->root = InvalidBlockNumber;
 	}
 
@@ -170,9 +172,9 @@ read_below_root(Relation index, const GpbLayout *layout, GpbBound bound)
 	child = gpb_child_at(index, layout, root->block, root->page.data,
 						 gpb_child_position(layout, root->page.data, bound), &range);
 	GPB_HOLD("below-root");
-	if (likely(gpb_is_in_file(index, child)))
+	buffer = gpb_read_if_in_file(index, child, BUFFER_LOCK_SHARE, layout);
+	if (likely(BufferIsValid(buffer)))
 	{
-		buffer = gpb_read(index, child, BUFFER_LOCK_SHARE, layout);
 		if (likely(gpb_page_leads_to(BufferGetPage(buffer), level, bound) &&
 				   gpb_page_covers(BufferGetPage(buffer), bound)))
 			return buffer;

@@ -242,8 +242,8 @@ gpb_shorten(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	bool		more;
 
 	cut.before = RelationGetNumberOfBlocks(info->index);
-	if ((stats != NULL && !cut_pays(stats->pages_free, cut.before)) || IsInParallelMode() ||
-		!truncation_is_allowed(info->index))
+	if (!cut_pays(stats != NULL ? stats->pages_free : cut.before, cut.before) ||
+		IsInParallelMode() || !truncation_is_allowed(info->index))
 		return;
 	cut.layout = *gpb_layout(info->index);
 	cut.planned = plan_length(info, cut.before);

@@ -286,6 +286,9 @@ extern Buffer gpb_pin(Relation index, Buffer buffer, BlockNumber block,
 /* Read, lock (BUFFER_LOCK_SHARE or _EXCLUSIVE) and check a tree page. */
 extern Buffer gpb_read(Relation index, BlockNumber block, int lock,
 					   const GpbLayout *layout);
+/* Like gpb_read(), but returns InvalidBuffer for a block beyond the end: see gpb_is_in_file(). */
+extern Buffer gpb_read_if_in_file(Relation index, BlockNumber block, int lock,
+								  const GpbLayout *layout);
 /*
  * Read, lock and check a tree page in exchange for a pinned and unlocked buffer, or InvalidBuffer.
  */

@@ -96,17 +96,31 @@ gpb_pin(Relation index, Buffer buffer, BlockNumber block,
 	return buffer;
 }
 
-Buffer
-gpb_exchange(Relation index, Buffer buffer, BlockNumber block, int lock,
-			 const GpbLayout *layout)
+/* What gpb_exchange() does with a block that is in the file */
+static inline Buffer
+exchange(Relation index, Buffer buffer, BlockNumber block, int lock, const GpbLayout *layout)
 {
-	require_block(index, block);
 	buffer = gpb_pin(index, buffer, block, NULL);
 	if (unlikely(holds_lock(buffer)))
 		gpb_corrupted(index, block, "links form a circle");
 	LockBuffer(buffer, lock);
 	gpb_page_require(index, block, BufferGetPage(buffer), layout);
 	return buffer;
+}
+
+Buffer
+gpb_exchange(Relation index, Buffer buffer, BlockNumber block, int lock,
+			 const GpbLayout *layout)
+{
+	require_block(index, block);
+	return exchange(index, buffer, block, lock, layout);
+}
+
+Buffer
+gpb_read_if_in_file(Relation index, BlockNumber block, int lock, const GpbLayout *layout)
+{
+	return likely(gpb_is_in_file(index, block)) ?
+		exchange(index, InvalidBuffer, block, lock, layout) : InvalidBuffer;
 }
 
 Buffer

@@ -11,6 +11,7 @@ use GpubtreeHold;
 my $node = gpb_node('main', settings => <<'CONF');
 autovacuum = off
 gpubtree.device = 'off'
+wal_level = replica
 parallel_setup_cost = 0
 parallel_tuple_cost = 0
 min_parallel_table_scan_size = 0
@@ -74,6 +75,23 @@ for my $change (sort keys %changes)
 		$holder->quit;
 	}
 }
+
+# ---- leaves that are passed by ----
+
+# Where cells have what the leaves add up to one process is the sooner, and the planner knows.
+sub has_workers
+{
+	my ($settings) = @_;
+	return $node->safe_psql('postgres', join('', map { "SET $_;" } @forced, 'parallel_setup_cost = 20', @$settings)
+		  . 'EXPLAIN SELECT count(*), sum(v) FROM t') =~ /Gather/ ? 1 : 0;
+}
+
+prepare();
+is(has_workers([]), 1, 'workers where no leaf was recorded');
+# one run does not record them all
+serial('SELECT count(*), sum(v) FROM t;') for 1 .. 4;
+is(has_workers([]), 0, 'none where the leaves were');
+is(has_workers(['gpubtree.enable_leaf_cache = off']), 1, 'and workers where cells are not asked');
 
 # ---- writers beside ----
 

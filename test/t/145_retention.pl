@@ -216,6 +216,24 @@ like($found, qr/^(4000\|8002000|4001\|8072000)$/, 'a reader that waited');
 is($done, 'done', 'and a writer');
 right('those who waited');
 
+# A VACUUM that is cancelled when it has moved pages.  A leaf that the mirror had is not believed any
+# more where it was, by a query that leaves the refresh to others.
+$before = new_table();
+value('ALTER TABLE t SET (vacuum_truncate = off)');
+value('DELETE FROM t WHERE k BETWEEN 4001 AND 39900');
+value('VACUUM t');
+value('ALTER TABLE t RESET (vacuum_truncate)');
+value("SELECT gpubtree_refresh('t_k')");
+$vacuum = vacuum_at('shorten-moved');
+value("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query = 'VACUUM t' AND state = 'active'");
+like(gpb_finish($vacuum), qr/canceling statement/, 'VACUUM is cancelled');
+release();
+is(blocks('t_k'), $before, 'the file is as it was');
+value('INSERT INTO t VALUES (39950, 1, 1), (50000, 1, 1)');
+right('pages that are moved');
+value('VACUUM t');
+cmp_ok(blocks('t_k'), '<', $before / 4, 'and the next VACUUM cuts off the end');
+
 # Readers and writers that go on, VACUUM after VACUUM
 new_table();
 my $mix = gpb_start_pgbench($node, { 'read@3' => <<'SQL',

@@ -44,7 +44,7 @@ struct GpbAggregateAhead
 	int			next;			/* those before this one have begun */
 	int			waits;			/* this many have to have answered before there is room for more:
 								 * the last of them found no slot */
-	GpbAggregateScan *node[FLEXIBLE_ARRAY_MEMBER];
+	GpbAggregateScan **node;
 };
 
 /* ---- who is ahead of whom ---- */
@@ -78,57 +78,58 @@ append_below(GpbAggregateScan *above)
 	return append;
 }
 
-/* Let neighbouring nodes know of each other. */
+/* Let n neighbouring nodes know of each other. */
 static void
-end_neighbours(GpbAggregateAhead *ahead)
+set_neighbours(GpbAggregateScan **nodes, int n)
 {
-	for (int i = 0; i < ahead->n && ahead->n > 1; i++)
-		ahead->node[i]->ahead = ahead;
+	GpbAggregateAhead *ahead;
+
+	if (n < 2)
+		return;
+	ahead = palloc0(sizeof(GpbAggregateAhead));
+	ahead->node = nodes;
+	ahead->n = n;
+	for (int i = 0; i < n; i++)
+		nodes[i]->ahead = ahead;
 }
 
-/* Begin neighbours, of which there are "most" at most. */
-static GpbAggregateAhead *
-begin_neighbours(int most)
-{
-	return palloc0(offsetof(GpbAggregateAhead, node) + sizeof(GpbAggregateScan *) * most);
-}
-
-void
+bool
 gpb_aggregate_begin_ahead(GpbAggregateScan *above)
 {
 	AppendState *append = gpb_mirror_available() ? append_below(above) : NULL;
-	GpbAggregateAhead *ahead;
+	GpbAggregateScan **nodes;
 	Bitmapset  *valid;
 	int			i = -1;
+	int			first = 0;
+	int			n = 0;
 
 	if (append == NULL || append->as_nplans < 2)
-		return;
+		return false;
 	/* as the Append itself finds out when it is first executed */
 	valid = GPB_APPEND_KNOWS(append) ? append->as_valid_subplans :
 		ExecFindMatchingSubPlans(append->as_prune_state, false);
-	ahead = begin_neighbours(append->as_nplans);
+	nodes = palloc(sizeof(GpbAggregateScan *) * append->as_nplans);
 	while ((i = bms_next_member(valid, i)) >= 0)
 	{
 		GpbAggregateScan *node = node_of_index(above, append->appendplans[i]);
 
 		if (node != NULL)
-			ahead->node[ahead->n++] = node;
+			nodes[n++] = node;
 		else
 		{
-			end_neighbours(ahead);
-			ahead = begin_neighbours(append->as_nplans);
+			set_neighbours(nodes + first, n - first);
+			first = n;
 		}
 	}
-	end_neighbours(ahead);
+	set_neighbours(nodes + first, n - first);
+	return true;
 }
 
 void
 gpb_aggregate_end_ahead(GpbAggregateScan *above)
 {
-	AppendState *append = (AppendState *) above->node.child;
+	AppendState *append = castNode(AppendState, above->node.child);
 
-	if (!IsA(append, AppendState))
-		return;
 	for (int i = 0; i < append->as_nplans; i++)
 	{
 		GpbAggregateScan *node = node_of_index(above, append->appendplans[i]);

@@ -14,16 +14,22 @@
 
 #include <math.h>
 
+#include "access/genam.h"
+#include "access/table.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "parser/parsetree.h"
 #include "port/pg_bitutils.h"
+#include "utils/snapmgr.h"
 
+#include "engine/batch.h"
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/answer/states.h"
 #include "exec/compile/state_column.h"
+#include "exec/price/price_constants.h"
 #include "exec/price/workers.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/settings.h"
@@ -79,6 +85,61 @@ count_workers(const CustomPath *leaf)
 	return gpb_count_workers(leaf->path.parent, model->index, entries);
 }
 
+/* ---- leaves that are passed by ---- */
+
+/*
+ * About which part of the leaves of the path's index are passed by now, since cells have what they
+ * add up to?  A program with constants is not asked about, since these are not known.
+ */
+static double
+passed_share(PlannerInfo *root, const GpbAggregatePath *path)
+{
+	const GpbAggregatePlan *plan = &path->plan;
+	Relation	heap;
+	Relation	index;
+	GpbProgram *program;
+	double		share;
+
+	if (!ActiveSnapshotSet() || plan->source != GPB_OF_INDEX || plan->nvalues > 0 ||
+		plan->sets.nphases != 1 || plan->program.program.nconstants > 0)
+		return 0.0;
+	program = palloc(sizeof(GpbProgram));
+	memcpy(program, &plan->program.program, sizeof(GpbProgram));
+	if (!plan->has_program)
+	{
+		memset(program, 0, sizeof(GpbProgram));
+		gpb_aggregate_wants(plan->items, plan->nitems, program->want);
+	}
+	/* the planner holds locks already */
+	heap = table_open(planner_rt_fetch(path->index->rel->relid, root)->relid, NoLock);
+	index = index_open(path->index->indexoid, NoLock);
+	share = gpb_passed_share(heap, index, GetActiveSnapshot(), program);
+	index_close(index, NoLock);
+	table_close(heap, NoLock);
+	pfree(program);
+	return share;
+}
+
+/* What is left of a price where so many of the leaves are passed by */
+static Cost
+price_of_rest(Cost cost, double share)
+{
+	return gpb_setup_cost + Max(cost - gpb_setup_cost, 0.0) * (1.0 - GPB_PASSED_GAIN * share);
+}
+
+/*
+ * Have a path of one index have the price that it has where so many of the leaves are passed by:
+ * else a plan of core's with workers would take its place.
+ */
+static void
+lower_price(Path *path, double share)
+{
+	Cost		run = path->total_cost - path->startup_cost;
+
+	path->startup_cost = price_of_rest(path->startup_cost, share);
+	path->total_cost = path->startup_cost + run;
+}
+
 /* ---- paths ---- */
 
 /* The processes that return states */
@@ -131,25 +192,30 @@ offer(const GpbAggregateQuery *query, const GpbAggregatePath *first, Path *gathe
 /* ---- one index ---- */
 
 void
-gpb_aggregate_add_gather_path(const GpbAggregateQuery *query, const GpbAggregatePath *serial)
+gpb_aggregate_add_gather_path(const GpbAggregateQuery *query, GpbAggregatePath *serial)
 {
 	GpbAggregateQuery states = *query;
 	Expr	   *state;
 	GpbAggregatePath *leaf;
 	Path	   *path;
-	int			workers = 0;
+	double		share;
+	int			workers;
 
 	if (!workers_may_pay(query, serial->path.path.total_cost) || !leaf_is_safe(&serial->path))
+		return;
+	share = passed_share(query->root, serial);
+	lower_price(&serial->path.path, share);
+	workers = count_workers(&serial->path);
+	if (workers == 0 ||
+		!gpb_workers_save_time(serial->path.path.total_cost, !serial->plan.has_program, workers))
 		return;
 	state = gpb_state_expression(query->groups, query->grouping->aggrefs);
 	gpb_want_states(&states, state, gpb_state_target(state));
 	leaf = gpb_cheapest_aggregate_path(&states, makeStringInfo());
-	if (leaf != NULL && leaf_is_safe(&leaf->path))
-		workers = count_workers(&leaf->path);
-	if (workers == 0 ||
-		!gpb_workers_save_time(leaf->path.path.total_cost, !leaf->plan.has_program, workers))
+	if (leaf == NULL || !leaf_is_safe(&leaf->path))
 		return;
 	path = &leaf->path.path;
+	lower_price(path, share);
 	path->parallel_safe = true;
 	make_shared(path, workers);
 	offer(query, leaf, make_gather(query, path, path->rows * count_processes(workers)),
@@ -218,7 +284,8 @@ gpb_aggregate_gather_leaves(const GpbAggregateQuery *query, const GpbAggregatePa
 			return;
 	}
 	workers = count_append_workers(leaves, n);
-	if (!gpb_workers_save_time(append->total_cost, !first->plan.has_program, workers))
+	if (!gpb_workers_save_time(price_of_rest(append->total_cost, passed_share(query->root, first)),
+							   !first->plan.has_program, workers))
 		return;
 	groups = part_leaves(leaves, n, workers, append->total_cost, &whole, &shared);
 	parallel = create_append_path(query->root, query->rel, whole, shared, NIL, NULL, workers, true,

@@ -178,9 +178,10 @@ extern void gpb_aggregate_stop(GpbAggregateScan *scan);
 
 /*
  * Let the nodes that the Append below a node executes next submit what they ask for together, until
- * gpb_aggregate_end_ahead() is called.  Memory is of the current context.
+ * gpb_aggregate_end_ahead() is called; returns false if there are no such nodes.  Memory is of the
+ * current context.
  */
-extern void gpb_aggregate_begin_ahead(GpbAggregateScan *above);
+extern bool gpb_aggregate_begin_ahead(GpbAggregateScan *above);
 extern void gpb_aggregate_end_ahead(GpbAggregateScan *above);
 
 /* For a node that has node->ahead, and is to answer now: submit what others next to it ask for. */

@@ -7,7 +7,6 @@
  */
 #include "compat.h"
 
-#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 
@@ -162,20 +161,6 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	return &scan->scan.plan;
 }
 
-/* The plan of an alike path's model, as if it were that leaf's */
-static const CustomScan *
-model_plan(PlannerInfo *root, GpbAggregatePath *model)
-{
-	if (model->scan == NULL)
-	{
-		TargetEntry *state = makeTargetEntry(linitial(model->columns), 1, NULL, false);
-
-		model->scan = (CustomScan *) plan_aggregate(root, model->path.path.parent, &model->path,
-													list_make1(state), NIL, NIL);
-	}
-	return model->scan;
-}
-
 /*
  * PlanCustomPath of a path that is alike another: all but columns has been found out, and tested,
  * for that.
@@ -185,9 +170,13 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 		   List *custom_plans)
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
-	CustomScan *scan = gpb_sibling_plan(&alike->sibling, model_plan(root, alike->model),
-										alike->index, 1);
+	GpbAggregatePath *model = alike->model;
+	CustomScan *scan;
 
+	if (model->plans.model == NULL)
+		model->plans.model = (CustomScan *)
+			plan_aggregate(root, model->path.path.parent, &model->path, tlist, NIL, NIL);
+	scan = gpb_sibling_plan(&alike->sibling, &model->plans, alike->index, 1);
 	/* the state is of the same expression */
 	scan->scan.plan.targetlist = tlist;
 	return &scan->scan.plan;

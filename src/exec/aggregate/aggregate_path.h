@@ -27,9 +27,8 @@ typedef struct GpbAggregatePath
 	List	   *values;			/* aggregates, group expressions and calls of GROUPING() */
 	List	   *columns;		/* what the node computes: these, or the state alone */
 	GpbAggregatePlan plan;
-	uint32		codes;			/* of a model: INCLUDE columns whose codes its program reads, as bits */
-	CustomScan *scan;			/* of a model of others (gpb_alike_aggregate_path()); NULL: not yet
-								 * made */
+	uint32		codes;			/* of a model: bits of INCLUDE columns whose codes it reads */
+	GpbAlikePlans plans;		/* of a model: of others (gpb_alike_aggregate_path()) */
 } GpbAggregatePath;
 
 /* ---- a path (aggregate_path.c, aggregate_plan.c) ---- */
@@ -84,10 +83,10 @@ extern GpbAggregatePath *gpb_merging_aggregate_path(const GpbAggregateQuery *que
 
 /*
  * Offer a path by which workers answer the query together with the leader, if that may pay; serial
- * is the path of one process.
+ * is the path of one process, whose price is lowered where that needs few leaves.
  */
 extern void gpb_aggregate_add_gather_path(const GpbAggregateQuery *query,
-										  const GpbAggregatePath *serial);
+										  GpbAggregatePath *serial);
 
 /*
  * Likewise for the query of a parent, by the n paths of its leaves, which return states that agree

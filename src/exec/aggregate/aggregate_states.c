@@ -19,7 +19,6 @@ states_form(const GpbAggregatePlan *plan, const GpbSubprogram *sub, int number)
 	GpbStatesForm form = {.number = number, .nslots = sub->program.ngroups};
 
 	Assert(form.nslots <= GPB_MAX_GROUP_SLOTS);
-
 	for (int i = 0; i < form.nslots; i++)
 		form.type[i] = i < sub->ngroups ? plan->group_types[sub->group[i]] : sub->values.type;
 	return form;
@@ -140,11 +139,12 @@ gpb_aggregate_merge_states(GpbAggregateScan *scan)
 {
 	MemoryContext own = CurrentMemoryContext;
 	const char *why = NULL;
+	bool		ahead;
 
 	gpb_texts_reset(scan->texts);
 	for (int i = 0; i < scan->nsubs; i++)
 		gpb_ask_stop(scan->subs[i].ask);
-	gpb_aggregate_begin_ahead(scan);
+	ahead = gpb_aggregate_begin_ahead(scan);
 	while (why == NULL)
 	{
 		TupleTableSlot *slot;
@@ -162,7 +162,8 @@ gpb_aggregate_merge_states(GpbAggregateScan *scan)
 			elog(ERROR, "a row of states is NULL");
 		why = merge_row(scan, DatumGetByteaPP(row));
 	}
-	gpb_aggregate_end_ahead(scan);
+	if (ahead)
+		gpb_aggregate_end_ahead(scan);
 	/* no more is wanted of workers either */
 	if (why != NULL)
 		ExecShutdownNode(scan->node.child);

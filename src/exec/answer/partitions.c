@@ -372,9 +372,9 @@ note_asked(PlanState *shown)
 	InstrStopNode(shown->instrument, 0.0);
 }
 
-const GpbAskShare *
-gpb_partitions_share(GpbPartitions *partitions, GpbRangeForm form, const void *ranges, uint32 n,
-					 bool numbered)
+static const GpbAskShare *
+share_ranges(GpbPartitions *partitions, GpbRangeForm form, const void *ranges, uint32 n,
+			 bool numbered)
 {
 	int			i;
 
@@ -399,6 +399,19 @@ gpb_partitions_share(GpbPartitions *partitions, GpbRangeForm form, const void *r
 		}
 	}
 	return partitions->shares;
+}
+
+const GpbAskShare *
+gpb_partitions_share(GpbPartitions *partitions, GpbRangeForm form, const void *ranges, uint32 n)
+{
+	return share_ranges(partitions, form, ranges, n, true);
+}
+
+const GpbAskShare *
+gpb_partitions_share_total(GpbPartitions *partitions, GpbRangeForm form, const void *ranges,
+						   uint32 n)
+{
+	return share_ranges(partitions, form, ranges, n, false);
 }
 
 void

@@ -40,11 +40,14 @@ extern void gpb_partitions_restart(GpbPartitions *partitions);
 
 /*
  * What each partition is asked, in the order of the targets: those of n ranges that its bounds
- * allow, none if it is pruned in this execution.  It is valid until the next call.  Their numbers
- * are there if "numbered", as for answers to each range.
+ * allow, none if it is pruned in this execution.  It is valid until the next call.
  */
 extern const GpbAskShare *gpb_partitions_share(GpbPartitions *partitions, GpbRangeForm form,
-											   const void *ranges, uint32 n, bool numbered);
+											   const void *ranges, uint32 n);
+
+/* The same without the ranges' numbers, for one answer over all of them */
+extern const GpbAskShare *gpb_partitions_share_total(GpbPartitions *partitions, GpbRangeForm form,
+													 const void *ranges, uint32 n);
 
 /* Close what gpb_partitions_begin() opened; partitions may be NULL. */
 extern void gpb_partitions_end(GpbPartitions *partitions);

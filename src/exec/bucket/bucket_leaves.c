@@ -12,6 +12,7 @@
  */
 #include "compat.h"
 
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -43,6 +44,8 @@ typedef struct GpbBucketLeaves
 	List	   *leaves;			/* RelOptInfos, in their order, if they have one */
 	List	   *paths;			/* of each */
 	GpbStatesOrder order;
+	int64		first;			/* as in GpbBucketMerge */
+	int64		last;
 } GpbBucketLeaves;
 
 /* ---- one leaf ---- */
@@ -229,6 +232,17 @@ find_model(GpbBucketLeaves *leaves)
 /* ---- the order of leaves ---- */
 
 /*
+ * May the function rise over all keys that the leaves may have?  Not over dates and times that are
+ * without a bound: beyond its safe interval nothing is known of it.
+ */
+static bool
+may_rise(const GpbBucketLeaves *leaves, Oid type)
+{
+	return (type != DATEOID && type != TIMESTAMPOID && type != TIMESTAMPTZOID) ||
+		(leaves->first != PG_INT64_MIN && leaves->last != PG_INT64_MAX);
+}
+
+/*
  * Put the leaves in the order of the key, if they have one.  One that has NULLs has nothing else
  * then.
  */
@@ -236,11 +250,14 @@ static void
 order_leaves(GpbBucketLeaves *leaves)
 {
 	PlannerInfo *root = leaves->query->root;
-	GpbLeafOrder order = {.column = parent_key(root, leaves->model), .descends = leaves->descends,
+	RelOptInfo *rel = leaves->query->rel;
+	Var		   *key = parent_key(root, leaves->model);
+	GpbLeafOrder order = {.column = key, .descends = leaves->descends,
 	.nulls_first = leaves->nulls_first};
 
-	leaves->leaves = gpb_ordered_leaves(root, leaves->query->rel, order);
-	if (leaves->leaves != NIL)
+	leaves->leaves = gpb_ordered_leaves(root, rel, order);
+	gpb_leaf_bounds(rel, key, &leaves->first, &leaves->last);
+	if (leaves->leaves != NIL && may_rise(leaves, key->vartype))
 		leaves->order = GPB_STATES_BY_LEAF;
 	else
 	{
@@ -293,7 +310,8 @@ fill_plan(const GpbBucketLeaves *leaves, GpbBucketPath *own)
 	merge->descends = leaves->descends;
 	merge->nulls_first = leaves->nulls_first;
 	merge->order = leaves->order;
-	gpb_leaf_bounds(query->rel, parent_key(query->root, model), &merge->first, &merge->last);
+	merge->first = leaves->first;
+	merge->last = leaves->last;
 }
 
 /* Fill in the price: that of the leaves, and of merging and perhaps sorting what they return. */

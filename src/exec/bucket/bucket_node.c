@@ -81,6 +81,7 @@ gpb_bucket_get(const CustomScan *scan, GpbBucketPlan *plan)
 	int			i;
 
 	memset(plan, 0, sizeof(*plan));
+	gpb_require_finished(scan);
 	plan->conditions = linitial(scan->custom_exprs);
 	plan->arguments = lsecond(scan->custom_exprs);
 	plan->filters = lthird(scan->custom_exprs);

@@ -23,8 +23,7 @@ typedef struct GpbBucketPath
 	List	   *having;
 	double		groups;			/* about how many there are, before HAVING */
 	GpbBucketPlan plan;
-	CustomScan *scan;			/* of a model of others (gpb_alike_bucket_path()); NULL: not yet
-								 * made */
+	GpbAlikePlans plans;		/* of a model: of others (gpb_alike_bucket_path()) */
 } GpbBucketPath;
 
 /* What is wanted of a leaf: states, one of each bucket, in the order of results or in reverse */

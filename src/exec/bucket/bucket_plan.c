@@ -261,21 +261,18 @@ plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	return &scan->scan.plan;
 }
 
-/* The plan of an alike path's model, as if it were that leaf's */
+/* The plan of a model, in no plan, as if it were that leaf's */
 static const CustomScan *
 model_plan(PlannerInfo *root, GpbBucketPath *model)
 {
 	List	   *tlist = NIL;
 	ListCell   *lc;
 
-	if (model->scan != NULL)
-		return model->scan;
 	foreach(lc, model->columns)
 		tlist = lappend(tlist, makeTargetEntry(lfirst(lc), foreach_current_index(lc) + 1, NULL,
 											   false));
-	model->scan = (CustomScan *) plan_bucket_aggregate(root, model->path.path.parent,
-													   &model->path, tlist, NIL, NIL);
-	return model->scan;
+	return (CustomScan *) plan_bucket_aggregate(root, model->path.path.parent, &model->path,
+												tlist, NIL, NIL);
 }
 
 /* PlanCustomPath of a path that is alike another */
@@ -284,11 +281,14 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 		   List *custom_plans)
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
-	CustomScan *scan = gpb_sibling_plan(&alike->sibling, model_plan(root, alike->model),
-										alike->index, 0);
+	GpbAlikePlans *plans = &alike->model->plans;
+	CustomScan *scan;
 	ListCell   *lc;
 	ListCell   *column;
 
+	if (plans->model == NULL)
+		plans->model = model_plan(root, alike->model);
+	scan = gpb_sibling_plan(&alike->sibling, plans, alike->index, 0);
 	/* the target is the model's */
 	forboth(lc, tlist, column, scan->custom_scan_tlist)
 		lfirst_node(TargetEntry, lc)->expr = lfirst_node(TargetEntry, column)->expr;

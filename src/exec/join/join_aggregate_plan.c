@@ -99,6 +99,8 @@ make_join_aggregate_path(PlannerInfo *root, PathTarget *target, GpbJoinCandidate
 	.rows = 1, .target = path->path.pathtarget};
 
 	path->path.rows = 1;
+	if (outer->parallel_workers > 0)
+		input.ask.processes = candidate->outerrel->rows / Max(outer->rows, 1.0);
 	input.ask.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
 	input.ask.entries = outer->rows * gpb_join_inner_entries(candidate) * candidate->selectivity;
 	if (candidate->partitions != NULL)

@@ -208,7 +208,7 @@ count_matches(GpbJoinScan *join)
 	else
 		(void) gpb_ask_each_share(join->counts,
 								  gpb_partitions_share(join->partitions, ranges->form,
-													   ranges->ranges, ranges->n, true), ranges->n);
+													   ranges->ranges, ranges->n), ranges->n);
 	for (uint32 i = 0; i < ranges->n; i++)
 		matched[ranges->row[i]] = gpb_ask_answer(join->counts, i)[0] > 0;
 }
@@ -244,7 +244,7 @@ share_ranges(GpbJoinScan *join)
 		join->shares[0] = (GpbAskShare) {ranges->ranges, ranges->n, NULL};
 	else
 		memcpy(join->shares, gpb_partitions_share(join->partitions, ranges->form, ranges->ranges,
-												  ranges->n, true),
+												  ranges->n),
 			   sizeof(GpbAskShare) * join->ntargets);
 }
 

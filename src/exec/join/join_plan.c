@@ -246,6 +246,7 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, bool
 		sketch.rows = clamp_row_est(joinrel->rows * outer_share(candidate, outer));
 	sketch.pathkeys = joined_order(root, candidate, outer);
 	input = begin_path_price(root, candidate, outer, match, &sketch);
+	input->ask.processes = partial ? 1.0 / outer_share(candidate, outer) : 0.0;
 	price = gpb_outer_total_price(input);
 	if (!partial && !is_worth_it(candidate, &price, sketch.pathkeys, outer))
 		return NULL;

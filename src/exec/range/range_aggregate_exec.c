@@ -257,7 +257,7 @@ ask_each(GpbRangeAggregateScan *scan)
 	if (scan->partitions == NULL)
 		return gpb_ask_each(scan->ask, ranges->ranges, ranges->n);
 	return gpb_ask_each_share(scan->ask, gpb_partitions_share(scan->partitions, ranges->form,
-															  ranges->ranges, ranges->n, true),
+															  ranges->ranges, ranges->n),
 							  ranges->n);
 }
 
@@ -268,9 +268,9 @@ ask_total(GpbRangeAggregateScan *scan)
 
 	if (scan->partitions == NULL)
 		return gpb_ask_total(scan->ask, ranges->ranges, ranges->n);
-	return gpb_ask_total_shares(scan->ask, gpb_partitions_share(scan->partitions, ranges->form,
-																ranges->ranges, ranges->n,
-																false));
+	return gpb_ask_total_shares(scan->ask,
+								gpb_partitions_share_total(scan->partitions, ranges->form,
+														   ranges->ranges, ranges->n));
 }
 
 /*

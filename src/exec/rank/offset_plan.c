@@ -161,10 +161,11 @@ add_leaf_price(GpbOffsetPrice *price, const Path *path, bool counted, double all
 
 /* The path for one leaf, with its price; NULL if there is none. */
 static Path *
-leaf_path(PlannerInfo *root, RelOptInfo *leaf, int remaining, GpbOffsetPrice *price)
+leaf_path(PlannerInfo *root, RelOptInfo *leaf, bool no_nulls, int remaining,
+		  GpbOffsetPrice *price)
 {
 	double		skipped = Min(price->remaining, leaf->rows);
-	GpbRankWish wish = {.skipped = skipped, .remaining = remaining};
+	GpbRankWish wish = {.skipped = skipped, .no_nulls = no_nulls, .remaining = remaining};
 	Path	   *path = NULL;
 	bool		counted;
 
@@ -187,13 +188,14 @@ static Path *
 append_leaves(PlannerInfo *root, RelOptInfo *rel, List *leaves, int remaining,
 			  GpbOffsetPrice *price)
 {
+	bool		no_nulls = gpb_leaves_have_no_null(rel, first_column(root, rel));
 	List	   *paths = NIL;
 	Path	   *append;
 	ListCell   *lc;
 
 	foreach(lc, leaves)
 	{
-		Path	   *path = leaf_path(root, lfirst(lc), remaining, price);
+		Path	   *path = leaf_path(root, lfirst(lc), no_nulls, remaining, price);
 
 		if (path == NULL)
 			return NULL;

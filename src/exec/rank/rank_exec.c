@@ -184,6 +184,28 @@ rank_finder(GpbRankScan *scan)
 }
 
 /*
+ * Does a leaf, of which others may have the rank, have fewer rows than that in its keys?  Then it
+ * is enough to know how many, and the rank becomes the one behind them.  That is looked at where
+ * the rank is beyond most entries that the index seems to have.
+ */
+static bool
+is_behind_leaf(GpbRankScan *scan, int64 *rank)
+{
+	Relation	index = scan->node.index;
+	GpbLayout	layout = *gpb_layout(index);
+	int64		total;
+
+	if (scan->plan.remaining < 0 ||
+		*rank < RelationGetNumberOfBlocks(index) * gpb_entries_per_leaf(index, &layout) / 2)
+		return false;
+	total = gpb_rank_count_keys(rank_finder(scan), scan->ranges.keys);
+	if (*rank < total)
+		return false;
+	*rank -= total;
+	return true;
+}
+
+/*
  * Place the start at a rank of the first child's rows, which becomes the rank behind the last of
  * them if there are not so many.
  */
@@ -196,6 +218,8 @@ place_in_keys(GpbRankScan *scan, int64 *rank)
 		return false;
 	if (*rank > 0)
 	{
+		if (is_behind_leaf(scan, rank))
+			return false;
 		gpb_rank_set_range(rank_finder(scan), scan->ranges.keys);
 		if (!gpb_rank_find(scan->finder, *rank, &place))
 		{

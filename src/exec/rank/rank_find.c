@@ -266,6 +266,15 @@ gpb_rank_total(GpbRankFinder *finder)
 }
 
 int64
+gpb_rank_count_keys(GpbRankFinder *finder, GpbKeyRange range)
+{
+	int64		entries;
+
+	rank_count(finder, GPB_RANGE_KEYS, &range, 1, &entries);
+	return entries;
+}
+
+int64
 gpb_rank_count_nulls(GpbRankFinder *finder, GpbRange nulls)
 {
 	int64		entries;

@@ -102,6 +102,12 @@ extern void gpb_rank_set_range(GpbRankFinder *finder, GpbKeyRange range);
 /* The number of visible entries of the range */
 extern int64 gpb_rank_total(GpbRankFinder *finder);
 
+/*
+ * The number of visible entries of a range of keys beside that of the finder, without a look at its
+ * parts.  It takes less than to find a rank beyond them.
+ */
+extern int64 gpb_rank_count_keys(GpbRankFinder *finder, GpbKeyRange range);
+
 /* Find the place of a rank; false if the range does not have so many visible entries. */
 extern bool gpb_rank_find(GpbRankFinder *finder, int64 rank, GpbRankPlace *place);
 

@@ -94,6 +94,7 @@ extern PathTarget *gpb_rank_child_target(PlannerInfo *root, RelOptInfo *rel);
 typedef struct GpbRankWish
 {
 	double		skipped;		/* so many are skipped, about */
+	bool		no_nulls;		/* what the query sorts by first is NULL in none */
 	Expr	   *offset;			/* as in GpbRankPlan */
 	int			remaining;
 	PathTarget *target;			/* of the node's rows */
@@ -164,7 +165,8 @@ typedef struct GpbPercentile
 
 /*
  * The fields of the plan node, which scans one table, or stands for the parent of several
- * partitions.  Its scan tuple has the value of each item, then of each percentile and, never filled, the key columns.
+ * partitions.  Its scan tuple has the value of each item, then of each percentile and, never
+ * filled, the key columns.
  */
 typedef struct GpbPercentilePlan
 {

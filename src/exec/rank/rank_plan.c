@@ -488,10 +488,10 @@ make_child_path(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirectio
  * none of the column's being not NULL is IS NULL, by which nothing is ordered: then returns false.
  */
 static bool
-place_of_nulls(PlannerInfo *root, IndexOptInfo *index, GpbRankPlan *plan)
+place_of_nulls(PlannerInfo *root, IndexOptInfo *index, bool no_nulls, GpbRankPlan *plan)
 {
 	plan->nulls = GPB_RANK_NO_NULLS;
-	if (gpb_key_column_is_not_null(root, index, plan->column))
+	if (no_nulls || gpb_key_column_is_not_null(root, index, plan->column))
 		return true;
 	plan->nulls = index->nulls_first[plan->column] != plan->backward ?
 		GPB_RANK_NULLS_FIRST : GPB_RANK_NULLS_LAST;
@@ -500,7 +500,7 @@ place_of_nulls(PlannerInfo *root, IndexOptInfo *index, GpbRankPlan *plan)
 
 /* What the plan is, for one index, but for its start; false if that cannot do this query. */
 static bool
-match_rank(PlannerInfo *root, IndexOptInfo *index, GpbRankPlan *plan)
+match_rank(PlannerInfo *root, IndexOptInfo *index, bool no_nulls, GpbRankPlan *plan)
 {
 	ScanDirection direction;
 
@@ -516,7 +516,7 @@ match_rank(PlannerInfo *root, IndexOptInfo *index, GpbRankPlan *plan)
 	plan->index = index->indexoid;
 	plan->backward = ScanDirectionIsBackward(direction);
 	plan->sorted = list_length(root->sort_pathkeys) > 1;
-	return place_of_nulls(root, index, plan);
+	return place_of_nulls(root, index, no_nulls, plan);
 }
 
 /* Add the price of a child whose rows come after those of the path's other children. */
@@ -543,7 +543,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const GpbRankWish *wish)
 	Param	   *start;
 	Cost		row_cost;
 
-	if (!match_rank(root, index, &plan))
+	if (!match_rank(root, index, wish->no_nulls, &plan))
 		return NULL;
 	start = makeNode(Param);
 	start->paramkind = PARAM_EXEC;

@@ -54,7 +54,7 @@ typedef struct GpbScanPath
 	double		entries;		/* of the ranges, about */
 	bool		is_model;		/* of all rows that pass the restrictions: other leaves of the same
 								 * parent may do the same (GpbAlikePath) */
-	CustomScan *scan;			/* its plan, for these; NULL: not yet made */
+	GpbAlikePlans plans;		/* of these */
 } GpbScanPath;
 
 /* A path that differs from another leaf's in the table and the index alone */
@@ -225,7 +225,6 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 		return false;
 	path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, rel, rel->reltarget);
 	path->path.pathkeys = model->path.path.pathkeys;
-	path->path.parallel_safe = model->path.path.parallel_safe && rel->consider_parallel;
 	path->path.rows = rel->rows;
 	path->path.parallel_safe = rel->consider_parallel && model->path.path.parallel_safe;
 	alike = (GpbAlikePath *) path;
@@ -491,26 +490,20 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	return &scan->scan.plan;
 }
 
-/* The plan of an alike path's model, without a target list */
-static const CustomScan *
-model_plan(PlannerInfo *root, GpbScanPath *model)
-{
-	if (model->scan == NULL)
-		model->scan = castNode(CustomScan, plan_scan(root, model->path.path.parent, &model->path,
-													 NIL, NIL, NIL));
-	return model->scan;
-}
-
 /* PlanCustomPath of a path that is alike another */
 static Plan *
 plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
 		   List *custom_plans)
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
-	CustomScan *scan = gpb_sibling_plan(&alike->sibling, model_plan(root, alike->model),
-										alike->index, 0);
+	GpbScanPath *model = alike->model;
+	CustomScan *scan;
 
+	if (model->plans.model == NULL)
+		model->plans.model = castNode(CustomScan, plan_scan(root, model->path.path.parent,
+															&model->path, NIL, NIL, NIL));
+	scan = gpb_sibling_plan(&alike->sibling, &model->plans, alike->index, 0);
 	scan->scan.plan.targetlist = tlist;
-	gpb_check_expressions(path, scan, tlist, 1, alike->model->plan.ncolumns);
+	gpb_check_expressions(path, scan, tlist, 1, model->plan.ncolumns);
 	return &scan->scan.plan;
 }

@@ -67,6 +67,14 @@ typedef struct GpbNodeKind
 extern CustomScan *gpb_make_node(const GpbNodeKind *kind, const CustomPath *path, Index scanrelid,
 								 List *tlist, List *qual, List *plans, List *columns);
 
+/* Raise an error if gpb_finish_alike_plans() has not seen the plan node (sibling.h). */
+static inline void
+gpb_require_finished(const CustomScan *scan)
+{
+	if (scan->custom_exprs == NIL)
+		elog(ERROR, "plan of %s was not finished", scan->methods->CustomName);
+}
+
 /* The expressions that a plan returns */
 extern List *gpb_plan_columns(const Plan *plan);
 

@@ -93,7 +93,7 @@ gpb_ordered_leaves(PlannerInfo *root, RelOptInfo *rel, GpbLeafOrder order)
 	return leaves;
 }
 
-/* ---- bounds ---- */
+/* ---- what bounds say ---- */
 
 /* A bound of a partition as an integer; false if it is none that its type has */
 static bool
@@ -120,6 +120,13 @@ bound_integer(const RelOptInfo *rel, int bound, int64 *value)
 	}
 }
 
+bool
+gpb_leaves_have_no_null(const RelOptInfo *rel, const Var *column)
+{
+	return rel->part_scheme != NULL && rel->boundinfo->strategy == PARTITION_STRATEGY_RANGE &&
+		partitions_are_ordered(rel->boundinfo, rel->live_parts) && is_first_key(rel, column);
+}
+
 /* The partition behind bound number i begins there; the one that ends there comes before. */
 void
 gpb_leaf_bounds(const RelOptInfo *rel, const Var *column, int64 *first, int64 *last)
@@ -129,8 +136,7 @@ gpb_leaf_bounds(const RelOptInfo *rel, const Var *column, int64 *first, int64 *l
 
 	*first = PG_INT64_MIN;
 	*last = PG_INT64_MAX;
-	if (rel->part_scheme == NULL || bounds->strategy != PARTITION_STRATEGY_RANGE ||
-		!is_first_key(rel, column) || !partitions_are_ordered(rel->boundinfo, rel->live_parts))
+	if (!gpb_leaves_have_no_null(rel, column))
 		return;
 	for (int i = 1; i < bounds->ndatums; i++)
 	{

@@ -28,6 +28,12 @@ typedef struct GpbLeafOrder
 extern List *gpb_ordered_leaves(PlannerInfo *root, RelOptInfo *rel, GpbLeafOrder order);
 
 /*
+ * Is the column NULL in no row of the leaves that planning has left of a partitioned table, since
+ * only a default partition by ranges of the column may have such?
+ */
+extern bool gpb_leaves_have_no_null(const RelOptInfo *rel, const Var *column);
+
+/*
  * Between which values of an integer, date or timestamp column all rows of the leaves lie that
  * planning has left of a partitioned table, by the bounds of its partitions: as integers
  * (bucket_function.h).  The least and the greatest of all integers where that is not known.

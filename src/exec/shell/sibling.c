@@ -304,20 +304,87 @@ with_index(const List *private, Oid index)
 	return changed;
 }
 
-CustomScan *
-gpb_sibling_plan(const GpbSibling *sibling, const CustomScan *of_leaf, Oid index, int shared)
+List	  **gpb_unfinished_plans = NULL;
+
+/* A node whose expressions are to be those of the first that is alike */
+typedef struct GpbUnfinished
 {
-	List	   *columns = list_copy_tail(of_leaf->custom_scan_tlist, shared);
+	CustomScan *scan;
+	const CustomScan *first;
+} GpbUnfinished;
+
+/* Is there anything of which the executor has to be told for each node that evaluates it? */
+static bool
+executor_walker(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind != PARAM_EXTERN;
+	if (IsA(node, SubPlan) || IsA(node, AlternativeSubPlan) || IsA(node, PlaceHolderVar))
+		return true;
+	return expression_tree_walker(node, executor_walker, context);
+}
+
+/* Fill in what the node evaluates. */
+static void
+set_expressions(const GpbSibling *sibling, const CustomScan *model, CustomScan *scan)
+{
+	scan->scan.plan.qual = (List *)
+		gpb_sibling_expression(sibling, (Node *) model->scan.plan.qual);
+	scan->custom_exprs = (List *) gpb_sibling_expression(sibling, (Node *) model->custom_exprs);
+}
+
+/* Leave out what the node evaluates, until the statement has been planned. */
+static void
+wait_for_expressions(CustomScan *scan, const CustomScan *first)
+{
+	GpbUnfinished *unfinished = palloc(sizeof(GpbUnfinished));
+
+	unfinished->scan = scan;
+	unfinished->first = first;
+	*gpb_unfinished_plans = lappend(*gpb_unfinished_plans, unfinished);
+	scan->scan.plan.qual = NIL;
+	scan->custom_exprs = NIL;
+}
+
+CustomScan *
+gpb_sibling_plan(const GpbSibling *sibling, GpbAlikePlans *plans, Oid index, int shared)
+{
+	const CustomScan *model = plans->model;
+	List	   *columns = list_copy_tail(model->custom_scan_tlist, shared);
 	CustomScan *scan = makeNode(CustomScan);
 
-	*scan = *of_leaf;
+	*scan = *model;
 	scan->scan.scanrelid = sibling->other->relid;
-	scan->scan.plan.qual = (List *)
-		gpb_sibling_expression(sibling, (Node *) of_leaf->scan.plan.qual);
-	scan->custom_exprs = (List *) gpb_sibling_expression(sibling, (Node *) of_leaf->custom_exprs);
 	columns = (List *) gpb_sibling_expression(sibling, (Node *) columns);
-	scan->custom_scan_tlist = list_concat(list_copy_head(of_leaf->custom_scan_tlist, shared),
+	scan->custom_scan_tlist = list_concat(list_copy_head(model->custom_scan_tlist, shared),
 										  columns);
-	scan->custom_private = with_index(of_leaf->custom_private, index);
+	scan->custom_private = with_index(model->custom_private, index);
+	if (plans->first != NULL && plans->may_share)
+		wait_for_expressions(scan, plans->first);
+	else
+		set_expressions(sibling, model, scan);
+	if (plans->first == NULL)
+	{
+		plans->first = scan;
+		plans->may_share = gpb_unfinished_plans != NULL &&
+			!executor_walker((Node *) model->custom_exprs, NULL) &&
+			!executor_walker((Node *) model->scan.plan.qual, NULL);
+	}
 	return scan;
+}
+
+void
+gpb_finish_alike_plans(List *unfinished)
+{
+	ListCell   *lc;
+
+	foreach(lc, unfinished)
+	{
+		const GpbUnfinished *plan = lfirst(lc);
+
+		plan->scan->scan.plan.qual = plan->first->scan.plan.qual;
+		plan->scan->custom_exprs = plan->first->custom_exprs;
+	}
 }

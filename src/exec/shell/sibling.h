@@ -57,11 +57,36 @@ extern void gpb_sibling_price(const GpbSibling *sibling, const Path *of_leaf, Co
 							  Path *path);
 
 /*
- * The plan node of the other for what a plan node of the leaf does.  What is beyond its expressions
- * is the same, but that the private list begins with the index; so are, and have the same
- * expressions, the first columns of the scan tuple that are "shared".
+ * The plan nodes of leaves that are alike.  Zero at first, but for the model, which is in no plan.
  */
-extern CustomScan *gpb_sibling_plan(const GpbSibling *sibling, const CustomScan *of_leaf,
-									Oid index, int shared);
+typedef struct GpbAlikePlans
+{
+	const CustomScan *model;
+	CustomScan *first;			/* that was made; NULL: none yet */
+	bool		may_share;		/* others have what setrefs.c makes of the first's expressions */
+} GpbAlikePlans;
+
+/*
+ * The plan node of the other for what the model does for the sibling's leaf.  What is beyond its
+ * expressions is the same, but that the private list begins with the index; so are, and have the
+ * same expressions, the first columns of the scan tuple that are "shared".
+ *
+ * What the node evaluates refers to columns of its scan tuple when setrefs.c has seen it, and is
+ * the same for all nodes then.  So it is only once given to setrefs.c, which takes as long as the
+ * rest of a leaf's planning: other nodes have the result when the statement has been planned
+ * (gpb_finish_alike_plans()).  Not where it has parameters of the executor or subqueries, which are
+ * collected for each node before; nor where nobody will finish the plan.
+ */
+extern CustomScan *gpb_sibling_plan(const GpbSibling *sibling, GpbAlikePlans *plans, Oid index,
+									int shared);
+
+/*
+ * Where the statement that is being planned has its nodes that are to be finished, a List; NULL
+ * outside of planning.  Whoever plans a statement within it sets another.
+ */
+extern List **gpb_unfinished_plans;
+
+/* Finish the nodes of a list, when their statement has been planned. */
+extern void gpb_finish_alike_plans(List *unfinished);
 
 #endif							/* GPB_SIBLING_H */

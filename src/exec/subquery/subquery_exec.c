@@ -214,7 +214,7 @@ ask_range(const GpbSubqueryRangeState *range, const GpbOuterRanges *ranges)
 		return gpb_ask_each(range->ask, ranges->ranges, ranges->n);
 	return gpb_ask_each_share(range->ask,
 							  gpb_partitions_share(range->partitions, ranges->form,
-												   ranges->ranges, ranges->n, true), ranges->n);
+												   ranges->ranges, ranges->n), ranges->n);
 }
 
 /* Have the ranges of the batch answered; if a program gives up, SubPlans do so from now on. */

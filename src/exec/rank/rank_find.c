@@ -129,7 +129,7 @@ cut_range(const GpbRankFinder *finder, GpbKeyRange range, GpbRankCuts *cuts)
 		return;
 	}
 	indexes = palloc(sizeof(Relation) * finder->ntrees);
-	shares = gpb_partitions_share(finder->partitions, GPB_RANGE_KEYS, &range, 1, false);
+	shares = gpb_partitions_share(finder->partitions, GPB_RANGE_KEYS, &range, 1);
 	for (int i = 0; i < finder->ntrees; i++)
 	{
 		if (shares[i].n > 0)
@@ -190,8 +190,7 @@ rank_count(GpbRankFinder *finder, GpbRangeForm form, const void *ranges, uint32 
 	gpb_ask_set_form(finder->count, form);
 	if (finder->partitions != NULL)
 		(void) gpb_ask_each_share(finder->count,
-								  gpb_partitions_share(finder->partitions, form, ranges, n, true),
-								  n);
+								  gpb_partitions_share(finder->partitions, form, ranges, n), n);
 	else
 		(void) gpb_ask_each(finder->count, ranges, n);
 	for (i = 0; i < n; i++)
@@ -524,7 +523,7 @@ list_several(GpbRankSearch *search, const GpbKeyRange *ranges)
 	GpbRankFinder *finder = search->finder;
 	GpbRankSpans *fine = &search->fine;
 	const GpbAskShare *shares = gpb_partitions_share(finder->partitions, GPB_RANGE_KEYS, ranges,
-													 fine->n, true);
+													 fine->n);
 	GpbListedKey *listed = MemoryContextAllocHuge(finder->round,
 												  sizeof(GpbListedKey) * (fine->entries + 1));
 	uint64		n = 0;

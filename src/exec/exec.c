@@ -30,6 +30,7 @@
 #include "exec/shell/settings.h"
 #include "exec/stand_in/stand_in.h"
 #include "exec/subquery/subquery.h"
+#include "exec/where/partition_match.h"
 #include "index/index_clauses.h"
 #include "mirror/mirror.h"
 
@@ -85,8 +86,8 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 }
 
 /*
- * Offer a path for the aggregates, groups or DISTINCT of one table.  Buckets come in the order of
- * the key, and ranks by counting: no table of groups.
+ * Offer a path for the aggregates, groups or DISTINCT of one table, or of a parent of several.
+ * Buckets come in the order of the key, and ranks by counting: no table of groups.
  */
 static void
 add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
@@ -95,9 +96,27 @@ add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 	GpbGrouping grouping;
 	const char *refusal = gpb_match_grouping(root, stage, input_rel, output_rel, &grouping);
 
-	if (refusal != NULL || stage == UPPERREL_DISTINCT ||
+	if (refusal == NULL && grouping.leaves != NIL)
+	{
+		if (stage == UPPERREL_DISTINCT ||
+			(!gpb_bucket_add_merge_path(&grouping) && !gpb_percentile_add_path(&grouping)))
+			gpb_aggregate_add_merge_path(&grouping);
+	}
+	else if (refusal != NULL || stage == UPPERREL_DISTINCT ||
 		(!gpb_bucket_aggregate_add_path(&grouping) && !gpb_percentile_add_path(&grouping)))
 		gpb_aggregate_add_path(&grouping, refusal);
+}
+
+/* Offer a path for the rows of one table from an OFFSET on. */
+static void
+add_offset_path(PlannerInfo *root, RelOptInfo *output_rel, const FinalPathExtraData *extra)
+{
+	RelOptInfo *rel = gpb_rank_rel(root, extra);
+
+	if (rel == NULL)
+		return;
+	gpb_rank_add_path(root, output_rel, rel, extra);
+	gpb_offset_add_path(root, output_rel, rel, extra);
 }
 
 /* Offer our paths for an upper relation, after everyone else's. */
@@ -118,7 +137,7 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		gpb_subqueries_consider(root);
 	}
 	else if (stage == UPPERREL_FINAL)
-		gpb_rank_add_path(root, output_rel, (const FinalPathExtraData *) extra);
+		add_offset_path(root, output_rel, extra);
 }
 
 /* Offer our paths for a table, after everyone else's. */
@@ -152,9 +171,11 @@ static const GpbNodeKind *const node_kinds[] = {
 	&gpb_scan_node,
 	&gpb_join_node,
 	&gpb_join_aggregate_node,
+	&gpb_partition_node,
 	&gpb_range_aggregate_node,
 	&gpb_subquery_node,
 	&gpb_rank_node,
+	&gpb_offset_node,
 	&gpb_percentile_node,
 	&gpb_bucket_aggregate_node
 };

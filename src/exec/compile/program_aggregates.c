@@ -337,6 +337,16 @@ add_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbAggregate
 	return add_value(builder, item, linitial_node(TargetEntry, aggref->args)->expr, filter);
 }
 
+/* Is it a count of rows, as far as the program may say so? */
+static bool
+counts_rows(const GpbProgramBuilder *builder, const Aggref *aggref)
+{
+	if (builder->is_portable && aggref->args != NIL &&
+		!IsA(linitial_node(TargetEntry, aggref->args)->expr, Const))
+		return false;
+	return gpb_counts_rows(builder->root, builder->index, aggref);
+}
+
 static bool
 add_aggref(GpbProgramBuilder *builder, const Aggref *aggref, GpbAggregateItem *item)
 {
@@ -347,7 +357,7 @@ add_aggref(GpbProgramBuilder *builder, const Aggref *aggref, GpbAggregateItem *i
 	if (known == NULL)
 		return false;
 	*item = gpb_item(known);
-	if (gpb_counts_rows(builder->root, builder->index, aggref))
+	if (counts_rows(builder, aggref))
 	{
 		item->function = GPB_COUNT_ENTRIES;
 		return aggref->aggfilter == NULL || add_count(builder, aggref->aggfilter, item);

@@ -48,6 +48,13 @@ extern GpbProgramBuilder *gpb_builder_begin(PlannerInfo *root, IndexOptInfo *ind
 extern void gpb_builder_allow_elsewhere(GpbProgramBuilder *builder);
 
 /*
+ * Let terms and items be those of the query alone, whatever the index: the program will not be
+ * plain, and count(column) counts values even if the column is never NULL.  Answers by programs
+ * over several indexes can be merged then.
+ */
+extern void gpb_builder_be_portable(GpbProgramBuilder *builder);
+
+/*
  * Add a condition to the program's filters: entries for which it is not true are dropped before
  * whatever is added later is computed.  Returns false, with nothing added, if the program cannot
  * say it.  The condition must not be volatile, nor have a subquery.
@@ -160,6 +167,9 @@ typedef struct GpbProgramConstants
 	GpbMoreWords *more;			/* of the program that was bound last */
 	uint32		columns;		/* INCLUDE columns whose words the program reads, as bits; who
 								 * makes other programs of it adds theirs */
+	bool		of_rows;		/* the entries are rows, whose texts are not in the index:
+								 * conditions on codes are evaluated as these come
+								 * (exec/bind/row_codes.h) */
 } GpbProgramConstants;
 
 /*

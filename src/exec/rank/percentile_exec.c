@@ -342,7 +342,7 @@ answer_others(GpbPercentileScan *scan, const GpbOrderedRanges *ranges, int64 tot
 	else if (ranges->has_keys && scan->partitions != NULL && scan->finder != NULL)
 		(void) gpb_ask_total_shares(scan->others,
 									gpb_partitions_share(scan->partitions, GPB_RANGE_KEYS,
-														 &ranges->keys, 1));
+														 &ranges->keys, 1, false));
 	else if (ranges->has_keys && scan->partitions == NULL)
 		(void) gpb_ask_total(scan->others, &ranges->keys, 1);
 	gpb_group_final(scan->others, values, isnull);

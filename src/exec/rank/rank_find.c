@@ -129,7 +129,7 @@ cut_range(const GpbRankFinder *finder, GpbKeyRange range, GpbRankCuts *cuts)
 		return;
 	}
 	indexes = palloc(sizeof(Relation) * finder->ntrees);
-	shares = gpb_partitions_share(finder->partitions, GPB_RANGE_KEYS, &range, 1);
+	shares = gpb_partitions_share(finder->partitions, GPB_RANGE_KEYS, &range, 1, false);
 	for (int i = 0; i < finder->ntrees; i++)
 	{
 		if (shares[i].n > 0)
@@ -190,7 +190,8 @@ rank_count(GpbRankFinder *finder, GpbRangeForm form, const void *ranges, uint32 
 	gpb_ask_set_form(finder->count, form);
 	if (finder->partitions != NULL)
 		(void) gpb_ask_each_share(finder->count,
-								  gpb_partitions_share(finder->partitions, form, ranges, n), n);
+								  gpb_partitions_share(finder->partitions, form, ranges, n, true),
+								  n);
 	else
 		(void) gpb_ask_each(finder->count, ranges, n);
 	for (i = 0; i < n; i++)
@@ -514,7 +515,7 @@ list_several(GpbRankSearch *search, const GpbKeyRange *ranges)
 	GpbRankFinder *finder = search->finder;
 	GpbRankSpans *fine = &search->fine;
 	const GpbAskShare *shares = gpb_partitions_share(finder->partitions, GPB_RANGE_KEYS, ranges,
-													 fine->n);
+													 fine->n, true);
 	GpbListedKey *listed = MemoryContextAllocHuge(finder->round,
 												  sizeof(GpbListedKey) * (fine->entries + 1));
 	uint64		n = 0;

@@ -292,8 +292,10 @@ value("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query = 'VACUUM
 like(gpb_finish($vacuum), qr/canceling statement/, 'VACUUM is cancelled');
 release();
 is(blocks('t_k'), $before, 'the file is as it was');
+gpb_hold_service($node, 'turn-found');
 value('INSERT INTO t VALUES (39950, 1, 1), (50000, 1, 1)');
 right('pages that are moved');
+gpb_release_service($node, 'turn-found');
 value('VACUUM t');
 cmp_ok(blocks('t_k'), '<', $before / 4, 'and the next VACUUM cuts off the end');
 

@@ -214,8 +214,8 @@ cut_file(GpbCut *cut, IndexBulkDeleteResult *stats)
 	BlockNumber left = empty_end(cut, length, &interrupted);
 
 	GPB_HOLD("shorten-moved");
-	/* A split that was finished on the way may have put a page behind the end. */
-	if (RelationGetNumberOfBlocks(index) != length || left == length ||
+	Assert(RelationGetNumberOfBlocks(index) == length);
+	if (left == length ||
 		(!interrupted && !cut_pays(cut->before - Min(left, cut->before), cut->before)))
 		return false;
 	RelationTruncate(index, left);

@@ -260,6 +260,7 @@ gpb_shorten(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 			return;
 		}
 		more = cut_file(&cut, stats);
+		gpb_xlog_log_unlocked();
 		UnlockRelation(info->index, AccessExclusiveLock);
 	} while (more);
 	GPB_HOLD("shorten-after");

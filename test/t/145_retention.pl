@@ -97,6 +97,11 @@ my $after = blocks('t_k');
 cmp_ok($after, '<', $before / 5, "of $before blocks $after are left");
 like(moves($start), qr/^position \d+$/m, 'a page is moved');
 
+# The standby does not keep the lock to VACUUM's end.
+catch_up();
+is($far->query_safe("SET lock_timeout = '20s'; $look_up SELECT count(*) FROM t WHERE k = 39001"), 0, 'a standby answers beside VACUUM');
+is(blocks('t_k', $standby), $after, 'and has cut off as much');
+
 # Separators that the device has still lead to what is gone.
 is(value("SELECT matches || ' ' || (device_keys > 0) FROM gpubtree_probe('t_k', (SELECT array_agg(i) FROM generate_series(1, 45000::bigint) i), 'inner')"),
 	'4000 true', 'old separators of a mirror');

@@ -6,6 +6,8 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET min_parallel_index_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
+-- where a GPU is expected to answer there are no workers
+SET gpubtree.enable_device = off;
 
 -- squares of "small" are out of range where g is 1; the sums of "wide" are no narrow ones
 CREATE TABLE facts (k int, g int, v int, f float8, small float8, wide float8, note text, pad text) WITH (autovacuum_enabled = off);

@@ -6,7 +6,6 @@
 SET gpubtree.enable_device = off;
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
-SET enable_seqscan = off;
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;
 SET enable_bitmapscan = off;
@@ -171,7 +170,7 @@ BEGIN
 			effects := effects || effect;
 		END;
 	END LOOP;
-	RETURN CASE WHEN effects[1] = effects[2] THEN regexp_replace(right(effect, 100), ' rows.*', '') ELSE effects::text END;
+	RETURN CASE WHEN effects[1] = effects[2] THEN right(regexp_replace(effect, ' rows.*', ''), 60) ELSE effects::text END;
 END $$;
 SELECT effect('WITH w AS (INSERT INTO cases SELECT 1, timestamptz ''2026-03-11'' + i * interval ''1 day'', 7, ''x1'', 1 FROM generate_series(1, 25) i RETURNING v) SELECT count(*), sum(v), (SELECT sum(v) FROM w) FROM cases WHERE at > ''2026-03-10''');
 SELECT effect('WITH w AS (DELETE FROM cases WHERE at > ''2026-03-15'' AND v = 7 RETURNING v) SELECT count(*), sum(v), (SELECT sum(v) FROM w) FROM cases WHERE at > ''2026-03-10''');

@@ -70,16 +70,20 @@ debootstrap_server()
 }
 
 # has_timescaledb: is TimescaleDB in the chroot of 18?
-has_timescaledb() { [ -e "$chroots/forky/usr/share/postgresql/18/extension/timescaledb.control" ]; }
+has_timescaledb()
+{
+	[ -e "$chroots/forky/usr/share/postgresql/18/extension/timescaledb.control" ]
+}
 
 # add_timescaledb: install it there, unless it is.  Debian has it for 18 alone, and the tests do with
 # a release that lacks it.
 add_timescaledb()
 {
+	! has_timescaledb || return 0
+	install="chroot $chroots/forky apt-get -q -y install --no-install-recommends"
 	package=postgresql-18-timescaledb
-	has_timescaledb || chroot "$chroots/forky" apt-get -q -y install --no-install-recommends $package </dev/null ||
-		{ chroot "$chroots/forky" apt-get -q update </dev/null &&
-			chroot "$chroots/forky" apt-get -q -y install --no-install-recommends $package </dev/null; } ||
+	$install $package </dev/null ||
+		{ chroot "$chroots/forky" apt-get -q update </dev/null && $install $package </dev/null; } ||
 		echo "no $package"
 }
 

@@ -649,4 +649,5 @@ foreach my $device ($random->devices)
 	}
 	beside_writers($device) if $device eq 'host';
 }
-$random->finish(3, 'GpubtreeScan', 'GpubtreeAggregate', map { "merged$_" } '', ', groups', ', again and again', ', values', ', exact');
+$random->finish(3, 'GpubtreeScan', 'GpubtreeAggregate', 'workers',
+	map { "merged$_" } '', ', groups', ', again and again', ', values', ', exact');

@@ -78,14 +78,17 @@ counts_disagree(const GpbMerge *merge)
 	{
 		Aggref	   *aggref = lfirst_node(Aggref, lc);
 		Expr	   *argument;
+		bool		not_null;
 
 		if (aggref->aggfnoid != F_COUNT_ANY)
 			continue;
 		argument = gpb_without_labels(linitial_node(TargetEntry, aggref->args)->expr);
-		for (int i = 1; i < merge->n && IsA(argument, Var); i++)
+		if (!IsA(argument, Var))
+			continue;
+		not_null = is_not_null(root, merge->leaf[0], (Node *) argument);
+		for (int i = 1; i < merge->n; i++)
 		{
-			if (is_not_null(root, merge->leaf[i], (Node *) argument) !=
-				is_not_null(root, merge->leaf[0], (Node *) argument))
+			if (is_not_null(root, merge->leaf[i], (Node *) argument) != not_null)
 				return true;
 		}
 	}
@@ -400,8 +403,8 @@ match_leaves(GpbMerge *merge, bool *disagrees)
 }
 
 /*
- * Likewise, by programs that are portable if others do not agree.  These are faster, and there is
- * less to be looked for in an index.
+ * Find the paths of all leaves.  Returns NULL, or why there is no node.  Programs that are portable
+ * come last: others are faster, but may not agree.
  */
 static const char *
 match_leaves_in_one_form(GpbMerge *merge)

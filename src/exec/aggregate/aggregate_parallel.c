@@ -51,6 +51,7 @@ gpb_aggregate_renew_shared(CustomScanState *css, ParallelContext *pcxt, void *co
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 
+	scan->shared = coordinate;
 	gpb_shared_parts_find(shared_parts(scan->shared), pcxt->nworkers, scan->node.index,
 						  css->ss.ps.state->es_snapshot, scan->conditions,
 						  css->ss.ps.ps_ExprContext);
@@ -64,7 +65,6 @@ gpb_aggregate_make_shared(CustomScanState *css, ParallelContext *pcxt, void *coo
 
 	memset(shared, 0, sizeof(*shared));
 	SpinLockInit(&shared->lock);
-	((GpbAggregateScan *) css)->shared = shared;
 	gpb_aggregate_renew_shared(css, pcxt, coordinate);
 }
 

@@ -55,13 +55,13 @@ struct GpbPartitions
 	bool		bounded;		/* bounds are known of some */
 	int			n;
 	GpbOpenPartition *open;		/* sorted by where their keys begin */
-	GpbKey	   *begin;			/* for each, its first key */
+	GpbKey	   *begin;			/* for each, its first key, */
+	GpbKey	   *reach;			/* and where the keys of it and those before end */
 	uint16	   *by_place;		/* how many begin at each place's first key, or before; or NULL */
 	uint64		first;			/* the first key of the first place, where the first begins that is
 								 * not as low as can be */
 	int			before_first;	/* those that are */
 	int			shift;			/* a place has so many bits of keys */
-	GpbKey	   *reach;			/* and where the keys of it and those before end */
 	GpbAskTarget *targets;
 	GpbAskShare *shares;
 };
@@ -238,7 +238,8 @@ gpb_partitions_begin(GpbNode *node, const GpbPartitionList *list, Relation index
 	partitions->begin = palloc(sizeof(GpbKey) * list->n);
 	partitions->reach = palloc(sizeof(GpbKey) * list->n);
 	partitions->targets = palloc(sizeof(GpbAskTarget) * list->n);
-	partitions->shares = palloc(sizeof(GpbAskShare) * list->n);
+	/* an ask has a target also where none is open; it has no share */
+	partitions->shares = palloc0(sizeof(GpbAskShare) * list->n);
 	for (i = 0; i < partitions->n; i++)
 	{
 		const GpbOpenPartition *open = &partitions->open[i];

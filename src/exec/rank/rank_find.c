@@ -129,7 +129,7 @@ cut_range(const GpbRankFinder *finder, GpbKeyRange range, GpbRankCuts *cuts)
 		return;
 	}
 	indexes = palloc(sizeof(Relation) * finder->ntrees);
-	shares = gpb_partitions_share(finder->partitions, GPB_RANGE_KEYS, &range, 1);
+	shares = gpb_partitions_share_total(finder->partitions, GPB_RANGE_KEYS, &range, 1);
 	for (int i = 0; i < finder->ntrees; i++)
 	{
 		if (shares[i].n > 0)

@@ -19,8 +19,8 @@ PG_FUNCTION_INFO_V1(gpb_test_heap_handler);
  * of heap meanwhile.
  */
 static double
-build_range_scan(Relation table, Relation index, struct IndexInfo *info, bool allow_sync, bool anyvisible,
-				 bool progress, BlockNumber start, BlockNumber nblocks,
+build_range_scan(Relation table, Relation index, struct IndexInfo *info, bool allow_sync,
+				 bool anyvisible, bool progress, BlockNumber start, BlockNumber nblocks,
 				 IndexBuildCallback callback, void *callback_state, TableScanDesc scan)
 {
 	const TableAmRoutine *other = table->rd_tableam;

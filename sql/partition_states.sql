@@ -99,6 +99,7 @@ SELECT v, sum(2147481000 + k) FROM readings GROUP BY v;
 -- nor has a node more groups than memory holds, of all partitions together
 SET work_mem = 64;
 SET hash_mem_multiplier = 1;
+SELECT merged('SELECT (k * 7 + coalesce(v, 0)) %% 2999, count(*) FROM %s GROUP BY 1');
 SELECT merged('SELECT k * 7 %% 1500, count(*) FROM %s GROUP BY 1');
 SELECT merged('SELECT k * 7 %% 250, count(*) FROM %s GROUP BY 1');
 -- those of sets are made of others, so that half as many are known not to fit

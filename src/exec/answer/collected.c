@@ -155,7 +155,10 @@ gpb_collected_total(GpbCollected *collected)
 Size
 gpb_collected_bytes(const GpbCollected *collected)
 {
-	return collected->groups.used;
+	const GpbGroupTable *groups = &collected->groups;
+
+	/* as it grows, the table takes up to all that is left of its memory */
+	return groups->used - (Size) (groups->room - groups->n) * groups->width;
 }
 
 Size

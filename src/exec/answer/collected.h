@@ -58,7 +58,7 @@ extern bool gpb_collected_merge(GpbCollected *collected, const char *groups, uin
 /* Be ready for so many more groups, some of which may be there already. */
 extern void gpb_collected_expect(GpbCollected *collected, uint64 n);
 
-/* The bytes that groups take */
+/* The bytes that groups take, without those that the table has got for more */
 extern Size gpb_collected_bytes(const GpbCollected *collected);
 
 #endif							/* GPB_COLLECTED_H */

@@ -137,5 +137,5 @@ gpb_texts_value(const GpbTexts *texts, uint32 number)
 Size
 gpb_texts_bytes(const GpbTexts *texts)
 {
-	return MemoryContextMemAllocated(texts->context, false);
+	return texts->n == 0 ? 0 : MemoryContextMemAllocated(texts->context, false);
 }

@@ -203,8 +203,8 @@ empty_end(GpbCut *cut, BlockNumber length, bool *interrupted)
 }
 
 /*
- * Note what was cut off for pg_class, whose count of pages tells the planner how many entries are on
- * one.  Where VACUUM has not counted the entries, they are as many as they were.
+ * Note what was cut off for pg_class, whose count of pages tells the planner how many entries are
+ * on one.  Where VACUUM has not counted the entries, they are as many as they were.
  */
 static void
 note_cut(GpbCut *cut, BlockNumber length, BlockNumber left)

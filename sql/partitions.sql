@@ -56,6 +56,35 @@ BEGIN
 	SET LOCAL gpubtree.enabled = on;
 	RETURN CASE WHEN found IS DISTINCT FROM expected THEN 'DIFFERENT ' ELSE '' END || coalesce(leaves, 'none');
 END $$;
+-- which leaves return states, by an index or by rows that core reads, and whether the rows are those of the table
+CREATE FUNCTION merges(query text, source text DEFAULT 'parts') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	leaf text;
+	by_index text;
+	by_rows text;
+	found text;
+	expected text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || format(query, source) LOOP
+		IF leaf IS NOT NULL AND line LIKE '%Index: %' THEN
+			by_index := concat_ws(' ', by_index, leaf);
+			leaf := NULL;
+		ELSIF leaf IS NOT NULL AND line LIKE '%->%' THEN
+			by_rows := concat_ws(' ', by_rows, leaf);
+			leaf := NULL;
+		END IF;
+		IF line LIKE '%(GpubtreeAggregate) on public.%' AND line NOT LIKE '%on public.' || source THEN
+			leaf := substring(line FROM 'on public.(\w+)');
+		END IF;
+	END LOOP;
+	EXECUTE 'SELECT string_agg(q::text, E''\n'' ORDER BY q::text) FROM (' || format(query, source) || ') q' INTO found;
+	SET LOCAL gpubtree.enabled = off;
+	EXECUTE 'SELECT string_agg(q::text, E''\n'' ORDER BY q::text) FROM (' || format(query, 'whole') || ') q' INTO expected;
+	SET LOCAL gpubtree.enabled = on;
+	RETURN CASE WHEN found IS DISTINCT FROM expected THEN 'DIFFERENT ' ELSE '' END ||
+		coalesce(by_index, 'none') || coalesce('; rows: ' || by_rows, '');
+END $$;
 \set ECHO all
 
 SELECT compare('SELECT * FROM %s WHERE ts BETWEEN 500 AND 5200 AND v %% 10 = 3 ORDER BY ts, tenant, v, w, x');
@@ -69,11 +98,11 @@ SELECT compare('SELECT v, tenant, ts, w, x FROM %s WHERE ts > 100 ORDER BY v DES
 SELECT compare('SELECT tenant + v AS s, ts, w, x FROM %s WHERE ts < 5400 ORDER BY 1, 2, 3, 4 LIMIT 5 OFFSET 2');
 -- in the order of the key
 SELECT compare('SELECT ts, v FROM %s WHERE ts > 900 AND v %% 10 = 3 ORDER BY ts, v');
--- what the query says of the parent is nothing that a node of a child is asked
+-- the last rows of groups, one row of each key: see partition_order.sql
 SELECT compare('SELECT DISTINCT ON (tenant) tenant, ts FROM %s WHERE ts > 10 ORDER BY tenant, ts DESC');
 SELECT compare('SELECT DISTINCT ts FROM %s WHERE ts BETWEEN 900 AND 2100 ORDER BY 1');
 SELECT compare('SELECT tenant, max(ts) FROM %s GROUP BY tenant ORDER BY 1');
--- where planning leaves one partition, it is grouped as a table by itself; not where it leaves two, or none
+-- where planning leaves one partition, it is grouped as a table by itself; of two, states are merged
 SELECT compare('SELECT count(*), sum(v), avg(w), min(tenant), max(ts) FROM %s WHERE ts BETWEEN 1100 AND 1800 AND v %% 3 = 1');
 SELECT compare('SELECT tenant + 1, x, count(*), sum(v + tenant), max(x) FROM %s WHERE ts BETWEEN 100 AND 800 GROUP BY tenant + 1, x HAVING sum(v) > 10 ORDER BY 1, 2');
 SELECT compare('SELECT ts / 100, count(*), sum(v) FROM %s WHERE ts BETWEEN 100 AND 800 GROUP BY 1 ORDER BY 1 DESC LIMIT 3');
@@ -98,6 +127,50 @@ SELECT compare('SELECT a, b FROM (SELECT ts AS a, v AS b FROM %1$s UNION ALL SEL
 -- joined with another table: core's nested loop does not come to a node for each row
 SELECT compare('SELECT o, ts, v FROM generate_series(1, 3) o, %s WHERE ts BETWEEN 500 AND 2500 AND v %% 10 = o ORDER BY 1, 2, 3');
 
+-- states of several leaves: each has an index of its own, or its rows are read
+SET enable_seqscan = on;
+SELECT merges('SELECT count(*), sum(v) FROM %s WHERE ts BETWEEN 500 AND 5200');
+SELECT merges('SELECT count(*), sum(v), count(v), avg(v), min(ts), max(v) FROM %s WHERE ts BETWEEN 500 AND 5200 AND v %% 10 = 3');
+SELECT merges('SELECT tenant, x, count(*), sum(v), count(DISTINCT v), max(x), grouping(tenant) FROM %s WHERE ts BETWEEN 500 AND 5200 GROUP BY ROLLUP (tenant, x)');
+SELECT merges('SELECT x, avg(w), sum(w + v), stddev(v) FROM %s WHERE ts BETWEEN 500 AND 5200 GROUP BY x HAVING sum(v) > 100 ORDER BY 1');
+SELECT merges('SELECT DISTINCT x, tenant FROM %s WHERE ts BETWEEN 500 AND 5200 ORDER BY 1, 2 LIMIT 20');
+SELECT merges('SELECT ts / 100, count(*) FROM %s WHERE ts BETWEEN 500 AND 5200 GROUP BY 1');
+SELECT merges('SELECT percentile_disc(0.3) WITHIN GROUP (ORDER BY v), mode() WITHIN GROUP (ORDER BY v), count(DISTINCT tenant) FROM %s WHERE ts BETWEEN 500 AND 5200');
+SELECT merges('SELECT count(*) FILTER (WHERE v > 50), sum(v) FILTER (WHERE x LIKE ''%%1'') FROM %s WHERE ts BETWEEN 500 AND 5200');
+SELECT merges('SELECT count(*), sum(v) FROM %s WHERE ts IN (3, 1400, 2222, 2223, 5100) OR ts > 3000');
+SELECT merges('SELECT tenant, count(*) FROM %s WHERE ts > (SELECT min(ts) + 10 FROM whole) GROUP BY 1 HAVING count(*) > (SELECT 100)');
+SELECT merges('SELECT tenant, count(*), min(v) FROM %s WHERE tenant <> 2 AND ts > 50 GROUP BY 1', 'base');
+-- a column is NOT NULL in some leaves alone, or by the predicate of an index of one
+SELECT merges('SELECT count(tenant), count(v), count(w) FROM %s');
+ALTER TABLE parts_2 ALTER tenant SET NOT NULL;
+SELECT merges('SELECT count(tenant), count(v), sum(v) FROM %s WHERE ts < 5400');
+SELECT merges('SELECT count(v), count(tenant) FROM %s WHERE v IS NOT NULL');
+SELECT merges('SELECT count(*), sum(v) FROM %s WHERE tenant IS NOT NULL');
+ALTER TABLE parts_2 ALTER tenant DROP NOT NULL;
+-- leaves that are alike, but for the numbers of their columns, are planned as one of them is
+BEGIN;
+CREATE INDEX ON parts_2 USING gpubtree (ts) INCLUDE (tenant, v, w, x);
+CREATE INDEX ON parts_4 USING gpubtree (ts) INCLUDE (tenant, v, w, x);
+SELECT merges('SELECT x, count(*), sum(w), max(v), count(DISTINCT tenant) FROM %s WHERE ts BETWEEN 500 AND 3900 AND v + tenant > 20 GROUP BY x');
+SELECT merges('SELECT count(*), sum(v + w) FROM %s WHERE (ts, tenant) > (500, 3) AND tenant IS NOT NULL AND NOT v = ANY (''{1,2}'') AND x LIKE ''x%%''');
+SELECT compare('SELECT tenant, ts, w FROM %s WHERE ts BETWEEN 500 AND 3900 AND v + tenant = 50 ORDER BY 1, 2, 3');
+ALTER TABLE parts_2 ALTER tenant SET NOT NULL;
+INSERT INTO parts VALUES (NULL, 600, 70, 1, 'x1'), (NULL, 3600, 70, 1, 'x2');
+INSERT INTO whole VALUES (NULL, 600, 70, 1, 'x1'), (NULL, 3600, 70, 1, 'x2');
+SELECT merges('SELECT count(*), sum(v) FROM %s WHERE ts BETWEEN 500 AND 3900 AND tenant IS NOT NULL');
+SELECT merges('SELECT count(tenant), sum(v) FROM %s WHERE ts BETWEEN 500 AND 1900 AND v %% 10 = 0');
+ROLLBACK;
+-- no leaf has an index; a condition has no column, or is volatile
+SELECT merges('SELECT count(*) FROM %s WHERE ts BETWEEN 3100 AND 4800');
+SELECT merges('SELECT count(*) FROM %s WHERE ts > 10 AND current_user = ''nobody''');
+SELECT merges('SELECT count(*) FROM %s WHERE ts > 10 AND v > random() - 5');
+-- why, and why the rows of a leaf are read
+SET gpubtree.explain_decisions = on;
+SELECT max(x), sum(v) FROM parts WHERE ts BETWEEN 500 AND 2500;
+SELECT sum(v) FROM parts WHERE ts BETWEEN 3100 AND 4800;
+RESET gpubtree.explain_decisions;
+SET enable_seqscan = off;
+
 -- pruned when the plan begins, and for each outer row
 PREPARE pruned(int, int) AS SELECT count(*), sum(v) FROM (SELECT * FROM parts WHERE ts BETWEEN $1 AND $2 AND v % 10 = 3 OFFSET 0) q;
 SET plan_cache_mode = force_generic_plan;
@@ -114,15 +187,19 @@ SET ROLE gpubtree_reader;
 SELECT count(*) FROM (SELECT * FROM parts WHERE ts BETWEEN 500 AND 1500 AND v % 10 = 3 OFFSET 0) q;
 SELECT count(*) FROM (SELECT * FROM parts_1 WHERE ts BETWEEN 500 AND 1500 AND v % 10 = 3 OFFSET 0) q;
 SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 1100 AND 1800;
+SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 500 AND 1500;
 RESET ROLE;
 ALTER TABLE parts ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON parts TO gpubtree_reader USING (tenant = 3);
 SET ROLE gpubtree_reader;
 EXPLAIN (COSTS OFF) SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 1100 AND 1800;
 SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 1100 AND 1800;
+EXPLAIN (COSTS OFF) SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 500 AND 1500;
+SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 500 AND 1500;
 RESET ROLE;
 ALTER TABLE parts DISABLE ROW LEVEL SECURITY;
 SELECT count(*), sum(v) FROM whole WHERE ts BETWEEN 1100 AND 1800 AND tenant = 3;
+SELECT count(*), sum(v) FROM whole WHERE ts BETWEEN 500 AND 1500 AND tenant = 3;
 -- WHERE CURRENT OF finds the row
 BEGIN;
 DECLARE c CURSOR FOR SELECT tenant, ts, v FROM parts WHERE ts > -1 AND v % 10 = 3;
@@ -135,12 +212,16 @@ SELECT (SELECT count(*) FROM whole WHERE tenant = :tenant AND ts = :ts AND v = :
 ROLLBACK;
 -- a partition that goes while a plan is kept
 PREPARE kept AS SELECT count(*) FROM (SELECT * FROM parts WHERE ts BETWEEN 500 AND 2500 AND v % 10 = 3 OFFSET 0) q;
+PREPARE kept_states AS SELECT count(*), sum(v) FROM parts WHERE ts BETWEEN 500 AND 2500;
 EXECUTE kept;
+EXECUTE kept_states;
 ALTER TABLE parts DETACH PARTITION parts_2;
 EXECUTE kept;
+EXECUTE kept_states;
 DROP TABLE parts_2;
 EXECUTE kept;
+EXECUTE kept_states;
 
 DROP TABLE parts, whole, base, child;
-DROP FUNCTION compare;
+DROP FUNCTION compare, merges;
 DROP ROLE gpubtree_reader;

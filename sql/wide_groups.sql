@@ -145,6 +145,18 @@ SELECT differs('SELECT count(DISTINCT u), mode() WITHIN GROUP (ORDER BY u), perc
 SELECT differs('SELECT sum(DISTINCT m), avg(DISTINCT m), count(DISTINCT f) FROM wide WHERE m > -10');
 SELECT differs('SELECT m, f + 0, count(*) FROM wide WHERE m < 100 GROUP BY m, f');
 
+-- where values of 16 bytes come after others, there is room for them beside two groups, and not beside three
+\set ECHO all
+SET enable_seqscan = off;
+SELECT count(*), sum(a), sum(b) FROM (SELECT g, i % 3, count(DISTINCT i % 5) AS a, count(DISTINCT u) AS b FROM wide WHERE i > 0 GROUP BY 1, 2) q;
+SELECT count(*), sum(a), sum(b) FROM (SELECT g, i % 3, i % 2, count(DISTINCT i % 5) AS a, count(DISTINCT u) AS b FROM wide WHERE i > 0 GROUP BY 1, 2, 3) q;
+SET gpubtree.enabled = off;
+SELECT count(*), sum(a), sum(b) FROM (SELECT g, i % 3, count(DISTINCT i % 5) AS a, count(DISTINCT u) AS b FROM wide WHERE i > 0 GROUP BY 1, 2) q;
+SELECT count(*), sum(a), sum(b) FROM (SELECT g, i % 3, i % 2, count(DISTINCT i % 5) AS a, count(DISTINCT u) AS b FROM wide WHERE i > 0 GROUP BY 1, 2, 3) q;
+\set ECHO none
+RESET gpubtree.enabled;
+RESET enable_seqscan;
+
 RESET gpubtree.setup_cost;
 DROP VIEW columns;
 DROP TABLE wide, targets, conditions;

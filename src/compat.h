@@ -57,6 +57,12 @@
 /* A child and its topmost parent, as adjust_appendrel_attrs_multilevel() takes them */
 #define GPB_RELS_OF(child) (child), (child)->top_parent
 
+/* Does an Append know which of its plans it executes? */
+#define GPB_APPEND_KNOWS(append) ((append)->as_valid_subplans_identified)
+
+/* What is to be grouped by, without what the rest determines */
+#define GPB_GROUP_CLAUSE(root) ((root)->processed_groupClause)
+
 /* A placeholder's description is made when it is first met, and never later. */
 #define find_placeholder_info(root, phv, create) find_placeholder_info(root, phv)
 
@@ -93,6 +99,9 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 #include "storage/relfilenode.h"
 
+#define GPB_APPEND_KNOWS(append) ((append)->as_valid_subplans != NULL)
+#define GPB_GROUP_CLAUSE(root) ((root)->parse->groupClause)
+
 #define GPB_BACKEND_FILE(file) ((file).node)
 #define GPB_TABLES(root, relids) (relids)
 #define GPB_OUTER_JOIN_RELID(sjinfo) 0
@@ -126,6 +135,15 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #endif
 
 /* ---- 18 ---- */
+
+/* May VACUUM truncate a table that has these StdRdOptions, or NULL?  18 has a setting, too. */
+#if PG_VERSION_NUM >= 180000
+#define GPB_VACUUM_TRUNCATES(options) \
+	((options) != NULL && (options)->vacuum_truncate_set ? (options)->vacuum_truncate : \
+	 vacuum_truncate)
+#else
+#define GPB_VACUUM_TRUNCATES(options) ((options) == NULL || (options)->vacuum_truncate)
+#endif
 
 /* May other access methods than btree have unique indexes, without ON CONFLICT failing there? */
 #define GPB_CAN_UNIQUE (PG_VERSION_NUM >= 180000)
@@ -166,9 +184,13 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #include "commands/vacuum.h"
+#include "executor/execPartition.h"
 #include "executor/executor.h"
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
+
+/* Which relations the plans scan matters to pruning when the executor starts. */
+#define ExecFindMatchingSubPlans(state, initial) ExecFindMatchingSubPlans(state, initial, NULL)
 
 #define heap_form_minimal_tuple(descriptor, values, nulls) \
 	heap_form_minimal_tuple(descriptor, values, nulls, 0)

@@ -29,11 +29,18 @@ ubuntu_keys()
 	echo "$chroots/trixie/$keys"
 }
 
-# make_chroot VERSION: make its chroot, unless it is there.
+# make_chroot VERSION: make its chroot, unless it is there, and put into it what it may have.
 make_chroot()
 {
 	name=$(release "$1")
-	[ ! -e "$chroots/$name/gpubtree.made" ] || return 0
+	[ -e "$chroots/$name/gpubtree.made" ] || debootstrap_server "$1" || return 1
+	[ "$1" != 18 ] || add_timescaledb
+}
+
+# debootstrap_server VERSION: make the chroot of that server.
+debootstrap_server()
+{
+	name=$(release "$1")
 	echo "making the chroot $chroots/$name"
 	rm -rf "${chroots:?}/$name"
 	mirror=$debian
@@ -60,6 +67,24 @@ make_chroot()
 				postgresql-server-dev-16 </dev/null || return 1
 	fi
 	touch "$chroots/$name/gpubtree.made"
+}
+
+# has_timescaledb: is TimescaleDB in the chroot of 18?
+has_timescaledb()
+{
+	[ -e "$chroots/forky/usr/share/postgresql/18/extension/timescaledb.control" ]
+}
+
+# add_timescaledb: install it there, unless it is.  Debian has it for 18 alone, and the tests do with
+# a release that lacks it.
+add_timescaledb()
+{
+	! has_timescaledb || return 0
+	install="chroot $chroots/forky apt-get -q -y install --no-install-recommends"
+	package=postgresql-18-timescaledb
+	$install $package </dev/null ||
+		{ chroot "$chroots/forky" apt-get -q update </dev/null && $install $package </dev/null; } ||
+		echo "no $package"
 }
 
 # find_chroots: set $chroots.  Needs $work.

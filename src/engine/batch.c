@@ -67,7 +67,9 @@ gpb_batch_begin(Relation heap, Relation index, Snapshot snapshot,
 	batch->program = want->program;
 	/* The layout is copied, since the relcache may rebuild its own at any time. */
 	batch->program.layout = *gpb_layout(index);
-	batch->program.ignore_dead_hints = TransactionStartedDuringRecovery();
+	/* a worker's transaction may begin after a promotion, and the leader's snapshot before it */
+	batch->program.ignore_dead_hints = TransactionStartedDuringRecovery() ||
+		snapshot->takenDuringRecovery;
 	batch->heap_rows = want->heap_rows;
 	batch->early = want->early && want->program.list_entries && want->program.limit == 0;
 	gpb_answer_format(&batch->program, &batch->format);
@@ -113,8 +115,9 @@ batch_choose(GpbBatch *batch)
 	memset(&batch->counters.choice, 0, sizeof(GpbEngineChoice));
 	if (gpb_needs_plain_scan(batch->snapshot))
 		return &gpb_batch_scan;
-	if (batch->n == 0 || batch->finder != NULL || batch->wish == GPB_ENGINE_CPU ||
-		batch->wish == GPB_ENGINE_INNER || gpb_batch_early_waits(batch))
+	if (batch->n == 0 || batch->source != NULL || batch->finder != NULL ||
+		batch->wish == GPB_ENGINE_CPU || batch->wish == GPB_ENGINE_INNER ||
+		gpb_batch_early_waits(batch))
 		return &gpb_batch_cpu;
 	if (batch->wish == GPB_ENGINE_DEVICE && gpb_mirror_available())
 		return &gpb_batch_device;
@@ -278,11 +281,10 @@ batch_run_aggregate(GpbBatch *batch)
 						counters->cell_misses[GPB_CELL_UNSEEN] - unseen);
 }
 
-void
-gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
+/* Begin a run over these ranges, and all that the source, which may be NULL, has. */
+static void
+batch_begin(GpbBatch *batch, const void *ranges, uint32 n, GpbRangeSource *source, int64 *answers)
 {
-	MemoryContext caller = MemoryContextSwitchTo(batch->context);
-
 	Assert(answers == NULL || !batch->program.list_entries);
 	Assert(answers == NULL || batch->program.ngroups == 0);
 	batch_stop(batch);
@@ -291,6 +293,7 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	batch->rest = NULL;
 	batch->ranges = ranges;
 	batch->n = n;
+	batch->source = source;
 	batch->first = 0;
 	batch->answers = answers;
 	batch->matches_before = batch->counters.matches;
@@ -300,9 +303,56 @@ gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
 	batch_begin_run(batch);
 	if (batch->engine != &gpb_batch_scan)
 		pgstat_count_index_scan(batch->index);
+}
+
+/* Do a run. */
+static void
+batch_run(GpbBatch *batch, const void *ranges, uint32 n, GpbRangeSource *source, int64 *answers)
+{
+	MemoryContext caller = MemoryContextSwitchTo(batch->context);
+
+	batch->keep_since = 0;
+	batch_begin(batch, ranges, n, source, answers);
 	if (!batch->program.list_entries)
 		batch_run_aggregate(batch);
 	MemoryContextSwitchTo(caller);
+}
+
+bool
+gpb_batch_submit(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers,
+				 TimestampTz keep_since)
+{
+	MemoryContext caller = MemoryContextSwitchTo(batch->context);
+	bool		room;
+
+	Assert(!batch->program.list_entries);
+	batch->keep_since = keep_since;
+	batch_begin(batch, ranges, n, NULL, answers);
+	room = batch->engine->submit == NULL || batch->engine->submit(batch);
+	MemoryContextSwitchTo(caller);
+	return room;
+}
+
+void
+gpb_batch_finish(GpbBatch *batch)
+{
+	MemoryContext caller = MemoryContextSwitchTo(batch->context);
+
+	batch_run_aggregate(batch);
+	MemoryContextSwitchTo(caller);
+}
+
+void
+gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers)
+{
+	batch_run(batch, ranges, n, NULL, answers);
+}
+
+void
+gpb_batch_run_source(GpbBatch *batch, GpbRangeSource *source)
+{
+	Assert(batch->form == GPB_RANGE_BOUNDS && !batch->program.list_entries);
+	batch_run(batch, source->ranges, source->n, source, NULL);
 }
 
 const int64 *

@@ -14,6 +14,7 @@
  *	batch_device.c	engine: the device that mirrors the index, and the CPU for what it leaves
  *	batch_inner.c	leaves for the CPU engine from a mirror of the inner nodes
  *	batch_scan.c	engine: an ordinary index scan for each range
+ *	batch_source.c	ranges that come while others are answered
  *	batch_early.c	small parts first, for a list whose reader may stop soon
  *	batch_program.c	programs that are not plain: their evaluator, groups, giving up
  *	evaluator_memory.c	memory of evaluators, which the session keeps
@@ -47,6 +48,18 @@ typedef struct GpbBatchWant
 	Size		memory;			/* bytes to work in; 0 stands for hash_mem (work_mem times
 								 * hash_mem_multiplier) */
 } GpbBatchWant;
+
+/*
+ * Ranges that come a few at a time, as those that several processes share out: bounds, disjoint
+ * from each other.  next() appends some, and then ranges may have moved; it returns false, and is
+ * not called again, when there are no more.
+ */
+typedef struct GpbRangeSource
+{
+	bool		(*next) (struct GpbRangeSource *source);
+	const GpbRange *ranges;		/* all that came */
+	uint32		n;
+} GpbRangeSource;
 
 /* Numbers for EXPLAIN, summed over all runs */
 typedef struct GpbBatchCounters
@@ -118,6 +131,30 @@ extern Size gpb_batch_answer_width(const GpbBatch *batch);
 extern void gpb_batch_run(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers);
 
 /*
+ * Answer, all together, ranges that come while they are answered, by the CPU, whose turn it is to
+ * take the next ones whenever it is done with those that came.  The batch's form is
+ * GPB_RANGE_BOUNDS, and its program does not list.  Where a run begins anew, it begins with all
+ * that came.
+ */
+extern void gpb_batch_run_source(GpbBatch *batch, GpbRangeSource *source);
+
+/*
+ * Begin a run like gpb_batch_run(), which gpb_batch_finish() completes.  If a device is to answer,
+ * it is asked before this returns, unless there is no request slot: then this returns false, and it
+ * is asked when the run is completed.  The ranges, and the answers, must stay till then.
+ *
+ * So several batches of one statement can be in flight.  Their slots, and others wait for such, are
+ * held until each is completed: between the first submit and the last completion nothing may be
+ * done that can take long or wait for other sessions, such as functions of users.
+ *
+ * The mirror that answers does not take the place of one that was used at keep_since or later; if
+ * there is no other room, the CPU answers.
+ */
+extern bool gpb_batch_submit(GpbBatch *batch, const void *ranges, uint32 n, int64 *answers,
+							 TimestampTz keep_since);
+extern void gpb_batch_finish(GpbBatch *batch);
+
+/*
  * The answer over all ranges of the last run that was given no answers.  It is valid until the next
  * run.
  */
@@ -170,6 +207,14 @@ extern void gpb_batch_counters_add(GpbBatchCounters *counters, const GpbBatchCou
 
 /* Close what the batch opened, and free it.  After an error, the end of the transaction does so. */
 extern void gpb_batch_end(GpbBatch *batch);
+
+/*
+ * About which part of all leaves of an index would the CPU pass by for a program without
+ * constants, by cells that there are now?  For the planner.  Nothing may be locked; it takes some
+ * microseconds.
+ */
+extern double gpb_passed_share(Relation heap, Relation index, Snapshot snapshot,
+							   const GpbProgram *program);
 
 /*
  * The least and the most ranges of a request to the device, and the most entries that are visited

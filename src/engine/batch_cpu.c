@@ -132,8 +132,10 @@ gpb_cpu_answer_ranges(GpbBatch *batch, uint32 first, uint32 end)
 {
 	/* The rest of the memory is that of the list, or of the entries gathered for heap visits. */
 	Size		memory = batch->memory / 4 * (batch->program.list_entries ? 2 : 3);
+	/* of ranges that are still to come few come at a time */
+	uint32		expected = Max(end - first, batch->source != NULL ? GPB_LEAST_PORTION : 1);
 	uint32		portion = (uint32) Min(Max(memory / cpu_range_memory(batch), GPB_LEAST_PORTION),
-									   Max(end - first, 1));
+									   expected);
 	GpbCpuAnswer *cpu = cpu_answer_begin(batch, portion);
 
 	cpu->next = first;
@@ -237,8 +239,11 @@ cpu_sort_keys(const GpbBatch *batch, GpbCpuAnswer *cpu, uint32 n)
 static bool
 batch_next_portion(GpbBatch *batch, GpbCpuAnswer *cpu)
 {
-	uint32		n = Min(cpu->portion, cpu->end - cpu->next);
+	uint32		n;
 
+	if (cpu->next == cpu->end && gpb_batch_more_ranges(batch))
+		cpu->end = batch->n;
+	n = Min(cpu->portion, cpu->end - cpu->next);
 	if (n == 0)
 		return false;
 	if (cpu->bounds != NULL)

@@ -119,6 +119,7 @@ typedef struct GpbBatchDevice
 	uint32		asked_twice;	/* ranges before this one are not asked for again */
 
 	/* The session */
+	bool		lost;			/* when the run was submitted the mirror was not to be had */
 	GpbMirrorRef ref;
 	uint64		epoch;
 	int			nrequests;
@@ -231,24 +232,23 @@ device_add_request(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 }
 
 /*
- * Begin a session: the steps of a reader up to the visibility map.  Returns false if the mirror or
- * a slot cannot be had.
+ * Begin a session: the steps of a reader up to the visibility map.  Returns false if there is no
+ * slot, or if the mirror cannot be had; *lost tells which.
  */
 static bool
-device_open(GpbBatch *batch, GpbBatchDevice *device)
+device_open(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 {
 	uint64		blocks = 0;
-	bool		lost = false;
-	bool		fresh;
 
 	device->epoch = 0;
 	device->most_requests = GPB_IN_FLIGHT;
-	fresh = gpb_reader_refresh(batch->index, &batch->program.layout, &device->ref, &blocks);
+	*lost = !gpb_reader_refresh(batch->index, &batch->program.layout, batch->keep_since,
+								&device->ref, &blocks);
 	batch->counters.refreshed_blocks += blocks;
-	if (!fresh)
+	if (*lost)
 		return false;
 	GPB_HOLD("batch-after-refresh");
-	if (device_add_request(batch, device, &lost) == NULL)
+	if (device_add_request(batch, device, lost) == NULL)
 		return false;
 	GPB_HOLD("batch-after-visibility-map");
 	return true;
@@ -853,12 +853,14 @@ device_take_back(GpbBatch *batch, GpbBatchDevice *device, const GpbChunkRequest 
 
 /*
  * Answer chunks until all are done, until the list is full, until one is to be asked for again, or
- * until the mirror fails.
+ * until the mirror fails.  The session may have begun by submitting.
  */
 static GpbFillOutcome
 device_session(GpbBatch *batch, GpbBatchDevice *device)
 {
-	if (!device_open(batch, device))
+	bool		lost;
+
+	if (device->nrequests == 0 && !device_open(batch, device, &lost))
 		return GPB_FILL_FAILED;
 	for (;;)
 	{
@@ -901,9 +903,12 @@ batch_device_fill(GpbBatch *batch)
 	GpbBatchDevice *device = (GpbBatchDevice *) batch->state;
 	GpbFillOutcome outcome;
 
+	if (device->lost)
+		return GPB_FILL_FAILED;
 	if (device->cpu != NULL)
 		return device_fill_large(batch, device);
-	batch->first = device->next;
+	if (device->nrequests == 0)
+		batch->first = device->next;
 	do
 	{
 		outcome = device_session(batch, device);
@@ -915,10 +920,26 @@ batch_device_fill(GpbBatch *batch)
 	return outcome;
 }
 
+/*
+ * Begin the first session, and launch its first chunks.  That the mirror is lost is noted for fill,
+ * so that it is not looked for twice.
+ */
+static bool
+batch_device_submit(GpbBatch *batch)
+{
+	GpbBatchDevice *device = (GpbBatchDevice *) batch->state;
+
+	if (device_open(batch, device, &device->lost))
+		device->lost = !device_launch(batch, device);
+	GPB_HOLD("batch-submitted");
+	return device->lost || device->nrequests > 0;
+}
+
 const GpbBatchEngine gpb_batch_device = {
 	.name = "device",
 	.stores_answers = true,
 	.start = batch_device_start,
+	.submit = batch_device_submit,
 	.fill = batch_device_fill,
 	.end = batch_device_end
 };

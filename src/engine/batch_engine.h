@@ -40,6 +40,12 @@ typedef struct GpbBatchEngine
 	/* Begin a run with range batch->first. */
 	void		(*start) (GpbBatch *batch);
 
+	/*
+	 * Ask for what a run of an aggregate wants before fill, which then takes it.  Returns false if
+	 * nothing could be asked for as yet.  NULL: the engine does all in fill.
+	 */
+	bool		(*submit) (GpbBatch *batch);
+
 	/* Go on with the run.  No lock is held on exit, and no pin on a leaf. */
 	GpbFillOutcome (*fill) (GpbBatch *batch);
 
@@ -119,10 +125,12 @@ struct GpbBatch
 	const GpbBatchEngine *engine;	/* NULL if there is none, or it has ended */
 	const void *ranges;
 	uint32		n;
+	GpbRangeSource *source;		/* of more ranges; NULL if these are all */
 	uint32		first;			/* of a list: ranges before this one were handed out */
 	int64	   *answers;		/* NULL if all entries are added to total */
 	int64	   *total;
 	uint64		matches_before; /* counters.matches when the run began */
+	TimestampTz keep_since;		/* as in gpb_batch_submit(); 0: any mirror may make room */
 
 	/* The parts of a list whose reader may stop soon (batch_early.c) */
 	bool		early;
@@ -156,6 +164,14 @@ struct GpbBatch
 	uint64		visited_pages;	/* gpb_visit_pages_count() when it was last read */
 	void	   *state;			/* the engine's state; NULL when it has ended */
 };
+
+/* ---- batch_source.c ---- */
+
+/*
+ * More ranges are wanted, since an engine is done with all that the run has.  Returns false if
+ * there are none.  No page is locked.
+ */
+extern bool gpb_batch_more_ranges(GpbBatch *batch);
 
 /* ---- batch_cpu.c, for other engines ---- */
 

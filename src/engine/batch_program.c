@@ -179,8 +179,7 @@ gpb_batch_gave_up(const GpbBatch *batch, const char **why)
 	GpbEvaluation outcome = batch->evaluator == NULL ? GPB_EVALUATED : batch->evaluator->outcome;
 
 	if (why != NULL)
-		*why = outcome == GPB_EVALUATION_FAULTED ? "a value is out of range" :
-			outcome == GPB_EVALUATION_FULL ? "more groups than hash_mem holds" : NULL;
+		*why = gpb_evaluation_fault(outcome);
 	return outcome != GPB_EVALUATED;
 }
 

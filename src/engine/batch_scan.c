@@ -257,7 +257,7 @@ batch_scan_fill(GpbBatch *batch)
 			return GPB_FILL_GAVE_UP;
 		if (!state->scanning)
 		{
-			if (state->range == batch->n)
+			if (state->range == batch->n && !gpb_batch_more_ranges(batch))
 				return GPB_FILL_DONE;
 			state->scanning = batch_scan_step(batch, state);
 			if (!state->scanning)

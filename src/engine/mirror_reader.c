@@ -17,11 +17,12 @@
 #define GPB_VM_BATCH		32
 
 bool
-gpb_reader_refresh(Relation index, const GpbLayout *layout, GpbMirrorRef *ref, uint64 *blocks)
+gpb_reader_refresh(Relation index, const GpbLayout *layout, TimestampTz keep_since,
+				   GpbMirrorRef *ref, uint64 *blocks)
 {
 	bool		fresh;
 
-	if (!gpb_mirror_attach(index, layout, ref))
+	if (!gpb_mirror_attach_beside(index, layout, keep_since, ref))
 		return false;
 	pg_memory_barrier();
 	fresh = gpb_mirror_refresh_for_query(index, layout, ref, blocks);

@@ -17,11 +17,11 @@
 #include "mirror/mirror.h"
 
 /*
- * Attach to the mirror of the index, and bring it up to date.  The pages copied are added to
- * *blocks.  Returns false if the mirror cannot be had.
+ * Attach to the mirror of the index, as gpb_mirror_attach_beside() does, and bring it up to date.
+ * The pages copied are added to *blocks.  Returns false if the mirror cannot be had.
  */
-extern bool gpb_reader_refresh(Relation index, const GpbLayout *layout, GpbMirrorRef *ref,
-							   uint64 *blocks);
+extern bool gpb_reader_refresh(Relation index, const GpbLayout *layout, TimestampTz keep_since,
+							   GpbMirrorRef *ref, uint64 *blocks);
 
 /* Read the epoch that goes with the request.  Returns 0 if the mirror was lost. */
 extern uint64 gpb_reader_epoch(const GpbMirrorRef *ref);

@@ -28,8 +28,10 @@
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/row_scans.h"
 #include "exec/shell/settings.h"
+#include "exec/shell/sibling.h"
 #include "exec/stand_in/stand_in.h"
 #include "exec/subquery/subquery.h"
+#include "exec/where/partition_match.h"
 #include "index/index_clauses.h"
 #include "mirror/mirror.h"
 
@@ -56,9 +58,12 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 	const Query *outer_query = gpb_row_query;
 	bool		outer_has_paths = gpb_row_query_has_paths;
 	volatile bool has_row_paths = false;
+	List	  **outer_unfinished = gpb_unfinished_plans;
+	List	   *unfinished = NIL;
 
 	PG_TRY();
 	{
+		gpb_unfinished_plans = &unfinished;
 		gpb_row_query = parse;
 		gpb_row_query_has_paths = false;
 		gpb_planning_cursor = (cursor_options & GPB_NAMED_CURSOR) != 0 ? cursor_options : 0;
@@ -73,10 +78,12 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 		gpb_row_query = outer_query;
 		gpb_row_query_has_paths = outer_has_paths;
 		gpb_planning_cursor = outer_cursor;
+		gpb_unfinished_plans = outer_unfinished;
 		candidates = gpb_subqueries_end(outer);
 		stand_ins = gpb_stand_ins_end(outer_stand_ins);
 	}
 	PG_END_TRY();
+	gpb_finish_alike_plans(unfinished);
 	if (has_row_paths)
 		gpb_finish_row_scans(statement);
 	gpb_subqueries_place(statement, candidates, cursor_options);
@@ -85,8 +92,8 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 }
 
 /*
- * Offer a path for the aggregates, groups or DISTINCT of one table.  Buckets come in the order of
- * the key, and ranks by counting: no table of groups.
+ * Offer a path for the aggregates, groups or DISTINCT of one table, or of a parent of several.
+ * Buckets come in the order of the key, and ranks by counting: no table of groups.
  */
 static void
 add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
@@ -95,9 +102,27 @@ add_grouping_path(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_
 	GpbGrouping grouping;
 	const char *refusal = gpb_match_grouping(root, stage, input_rel, output_rel, &grouping);
 
-	if (refusal != NULL || stage == UPPERREL_DISTINCT ||
+	if (refusal == NULL && grouping.leaves != NIL)
+	{
+		if (stage == UPPERREL_DISTINCT ||
+			(!gpb_bucket_add_merge_path(&grouping) && !gpb_percentile_add_path(&grouping)))
+			gpb_aggregate_add_merge_path(&grouping);
+	}
+	else if (refusal != NULL || stage == UPPERREL_DISTINCT ||
 		(!gpb_bucket_aggregate_add_path(&grouping) && !gpb_percentile_add_path(&grouping)))
 		gpb_aggregate_add_path(&grouping, refusal);
+}
+
+/* Offer a path for the rows of one table from an OFFSET on. */
+static void
+add_offset_path(PlannerInfo *root, RelOptInfo *output_rel, const FinalPathExtraData *extra)
+{
+	RelOptInfo *rel = gpb_rank_rel(root, extra);
+
+	if (rel == NULL)
+		return;
+	gpb_rank_add_path(root, output_rel, rel, extra);
+	gpb_offset_add_path(root, output_rel, rel, extra);
 }
 
 /* Offer our paths for an upper relation, after everyone else's. */
@@ -118,7 +143,7 @@ create_upper_paths(PlannerInfo *root, UpperRelationKind stage,
 		gpb_subqueries_consider(root);
 	}
 	else if (stage == UPPERREL_FINAL)
-		gpb_rank_add_path(root, output_rel, (const FinalPathExtraData *) extra);
+		add_offset_path(root, output_rel, extra);
 }
 
 /* Offer our paths for a table, after everyone else's. */
@@ -152,9 +177,11 @@ static const GpbNodeKind *const node_kinds[] = {
 	&gpb_scan_node,
 	&gpb_join_node,
 	&gpb_join_aggregate_node,
+	&gpb_partition_node,
 	&gpb_range_aggregate_node,
 	&gpb_subquery_node,
 	&gpb_rank_node,
+	&gpb_offset_node,
 	&gpb_percentile_node,
 	&gpb_bucket_aggregate_node
 };

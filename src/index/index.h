@@ -297,6 +297,17 @@ extern Buffer gpb_read_left(Relation index, const GpbLayout *layout, BlockNumber
 							BlockNumber block, GpbBound low);
 /* Get the level of the root. */
 extern void gpb_root_level(Relation index, const GpbLayout *layout, uint32 *level);
+
+/* ---- separators.c ---- */
+
+/*
+ * Find bounds within a range, ascending, that part it into stretches of about as many entries each:
+ * "most" of them at most, and at least "enough" if the tree has so many.  No page may be locked.
+ * Returns their number, for which there is room in bounds.  Raises ERRCODE_INDEX_CORRUPTED if
+ * separators do not ascend.
+ */
+extern uint32 gpb_part_range(Relation index, const GpbLayout *layout, GpbRange range,
+							 uint32 enough, uint32 most, GpbBound *bounds);
 /*
  * A level that the root has or had: the one that the relcache remembers, without a look at a page,
  * unless that is a leaf's.  A tree never loses a level, so the root is there or above.
@@ -392,6 +403,14 @@ extern Buffer gpb_new_block(Relation index);
  */
 extern Buffer gpb_extend(Relation index);
 
+/* Is the page a deleted one, or one of zeroes, so that its block may be any page's? */
+extern bool gpb_is_free_page(Page page);
+/*
+ * Get the first block that the free space map proposes, if it is before the limit: pinned,
+ * exclusively locked, and free.  Returns InvalidBuffer if there is none.  For VACUUM alone.
+ */
+extern Buffer gpb_free_block_before(Relation index, BlockNumber limit);
+
 /* ---- page_delete.c ---- */
 /*
  * Delete a leaf that begins at low, if it is empty and that can be done without waiting for a scan,
@@ -471,6 +490,20 @@ extern IndexBulkDeleteResult *gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDel
 extern IndexBulkDeleteResult *gpb_vacuumcleanup(IndexVacuumInfo *info,
 												IndexBulkDeleteResult *stats);
 
+/* ---- page_move.c ---- */
+/*
+ * Move a page of the tree to a free block before it.  Returns false if there is none, or if the
+ * page is not found.  The caller has the index locked AccessExclusive, and no page of it.
+ */
+extern bool gpb_move_page(Relation index, const GpbLayout *layout, BlockNumber block);
+
+/* ---- shorten.c ---- */
+/*
+ * Cut off the end of the file if nearly all of it is free, that pays, and nobody uses the index.
+ * For VACUUM; stats is what it has found, or NULL if it has not read the index.
+ */
+extern void gpb_shorten(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
+
 /* ---- check.c ---- */
 /*
  * Raise an error that a user understands unless the relation is a gpubtree index whose pages this
@@ -533,6 +566,8 @@ extern bool gpb_makes_runs(Relation index, const GpbLayout *layout, Relation hea
 extern void gpb_register_rmgr(void);
 /* Log that the index is being built anew, so that a standby drops its mirror (rule M1). */
 extern void gpb_xlog_log_forget(Relation index);
+/* Log that the file of a permanent index is dropped when this transaction commits. */
+extern void gpb_xlog_log_forget_file(const RelFileNode *file);
 /*
  * Log that every leaf of the index was locked for cleanup, so that a standby waits for its scans.
  */

@@ -69,6 +69,15 @@ gpb_leave_gate(Relation index, GpbGate gate)
 
 /* ---- recycling ---- */
 
+bool
+gpb_is_free_page(Page page)
+{
+	return PageIsNew(page) ||
+		(((PageHeader) page)->pd_special == GPB_SPECIAL_OFFSET &&
+		 gpb_special(page)->page_id == GPB_PAGE_ID &&
+		 (gpb_special(page)->flags & GPB_PAGE_DELETED) != 0);
+}
+
 /*
  * Pin a block and lock it exclusively, if nobody else has it locked and it is free.  The free space
  * map is not logged and may be wrong, so the page itself is asked.
@@ -80,12 +89,7 @@ lock_if_free(Relation index, BlockNumber block)
 
 	if (ConditionalLockBuffer(buffer))
 	{
-		Page		page = BufferGetPage(buffer);
-
-		if (PageIsNew(page) ||
-			(((PageHeader) page)->pd_special == GPB_SPECIAL_OFFSET &&
-			 gpb_special(page)->page_id == GPB_PAGE_ID &&
-			 (gpb_special(page)->flags & GPB_PAGE_DELETED) != 0))
+		if (gpb_is_free_page(BufferGetPage(buffer)))
 			return buffer;
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	}
@@ -117,6 +121,31 @@ recycle(Relation index)
 	}
 	gpb_leave_gate(index, GPB_GATE_RECYCLE);
 	return buffer;
+}
+
+/*
+ * VACUUM, at the end of a pass, has had the map brought up to date, which makes it propose its
+ * first block.  What lies behind the limit stays in the map, for the file may not be cut off there.
+ */
+Buffer
+gpb_free_block_before(Relation index, BlockNumber limit)
+{
+	BlockNumber block;
+
+	while ((block = GetFreeIndexPage(index)) != InvalidBlockNumber)
+	{
+		Buffer		buffer;
+
+		if (block >= limit)
+		{
+			RecordFreeIndexPage(index, block);
+			break;
+		}
+		buffer = block == GPB_META_BLOCK ? InvalidBuffer : lock_if_free(index, block);
+		if (BufferIsValid(buffer))
+			return buffer;
+	}
+	return InvalidBuffer;
 }
 
 /*

@@ -43,12 +43,15 @@ read_root(Relation index, const GpbLayout *layout, uint32 target)
 
 	if (cache->root != InvalidBlockNumber && cache->level >= target)
 	{
-		buffer = gpb_read(index, cache->root, BUFFER_LOCK_SHARE, layout);
-		special = gpb_special(BufferGetPage(buffer));
-		if (special->right == GPB_NO_BLOCK &&
-			gpb_page_leads_to(BufferGetPage(buffer), cache->level, GPB_BOUND_MIN))
-			return buffer;
-		UnlockReleaseBuffer(buffer);
+		buffer = gpb_read_if_in_file(index, cache->root, BUFFER_LOCK_SHARE, layout);
+		if (likely(BufferIsValid(buffer)))
+		{
+			special = gpb_special(BufferGetPage(buffer));
+			if (special->right == GPB_NO_BLOCK &&
+				gpb_page_leads_to(BufferGetPage(buffer), cache->level, GPB_BOUND_MIN))
+				return buffer;
+			UnlockReleaseBuffer(buffer);
+		}
 		cache->root = InvalidBlockNumber;
 	}
 
@@ -150,8 +153,8 @@ move_right_finishing(Relation index, const GpbLayout *layout,
 /*
  * Read the child of the root that covers bound, by this process's copy of the root, and lock it
  * share.  Returns InvalidBuffer, with nothing locked, if there is no copy, or if it is out of date:
- * the child has been split or deleted since.  Then it is forgotten, since what was recycled may lie
- * any number of right links to the left of the bound.
+ * the child has been split, deleted or cut off the file since.  Then it is forgotten, since what
+ * was recycled may lie any number of right links to the left of the bound.
  */
 static Buffer
 read_below_root(Relation index, const GpbLayout *layout, GpbBound bound)
@@ -169,11 +172,14 @@ read_below_root(Relation index, const GpbLayout *layout, GpbBound bound)
 	child = gpb_child_at(index, layout, root->block, root->page.data,
 						 gpb_child_position(layout, root->page.data, bound), &range);
 	GPB_HOLD("below-root");
-	buffer = gpb_read(index, child, BUFFER_LOCK_SHARE, layout);
-	if (likely(gpb_page_leads_to(BufferGetPage(buffer), level, bound) &&
-			   gpb_page_covers(BufferGetPage(buffer), bound)))
-		return buffer;
-	UnlockReleaseBuffer(buffer);
+	buffer = gpb_read_if_in_file(index, child, BUFFER_LOCK_SHARE, layout);
+	if (likely(BufferIsValid(buffer)))
+	{
+		if (likely(gpb_page_leads_to(BufferGetPage(buffer), level, bound) &&
+				   gpb_page_covers(BufferGetPage(buffer), bound)))
+			return buffer;
+		UnlockReleaseBuffer(buffer);
+	}
 	gpb_root_copy_drop(cache);
 	return InvalidBuffer;
 }

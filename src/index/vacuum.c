@@ -276,18 +276,20 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 }
 
 /*
- * amvacuumcleanup.  There is nothing to clean up, so an index that had no bulk deletion is not read
- * at all: pg_class keeps its count of entries, which the planner scales by the index's size.
+ * amvacuumcleanup.  Of an index that had no bulk deletion a few pages at the end are read, since
+ * the file may get shorter if a VACUUM before this one could not lock the index; pg_class keeps its
+ * count of entries, which the planner scales by the index's size.
  */
 IndexBulkDeleteResult *
 gpb_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
-	if (info->analyze_only || stats == NULL)
+	if (info->analyze_only)
 		return stats;
 
 	/* Entries that a split moved to the right were counted twice. */
-	if (!info->estimated_count &&
+	if (stats != NULL && !info->estimated_count &&
 		stats->num_index_tuples > info->num_heap_tuples)
 		stats->num_index_tuples = info->num_heap_tuples;
+	gpb_shorten(info, stats);
 	return stats;
 }

@@ -289,6 +289,8 @@ walk_prefetch(GpbWalk *walk)
 	{
 		BlockNumber block = walk->leaves != NULL ? walk->leaves[i] : walk_child(walk, i);
 
+		if (walk->leaves != NULL && unlikely(!gpb_is_in_file(walk->index, block)))
+			continue;
 		if (walk->nahead == 0 ||
 			walk->ahead[(walk->nahead - 1) % GPB_WALK_AHEAD].block != block)
 			walk_ask(walk, block);
@@ -408,6 +410,12 @@ walk_read_target(GpbWalk *walk, GpbBound bound, bool *by_link)
 		return walk_right(walk);
 	}
 	walk->target = target;
+	/* A mirror's inner pages may be older than the lock of the index, and the file shorter now. */
+	if (walk->leaves != NULL && unlikely(!gpb_is_in_file(walk->index, target)))
+	{
+		walk->counters->stale_moves++;
+		return walk_descend(walk, bound);
+	}
 	buffer = walk_read(walk, target);
 	if (!gpb_page_leads_to(BufferGetPage(buffer), 0, bound))
 	{

@@ -332,8 +332,8 @@ redo_delete(XLogReaderState *record)
 }
 
 /*
- * Lock a page of UNLINK.  Returns whether it is to be changed; it stays locked in either case, and
- * is marked in the mirror.
+ * Lock a page of UNLINK or MOVE.  Returns whether it is to be changed; it stays locked in either
+ * case, and is marked in the mirror.
  */
 static bool
 redo_unlinked(XLogReaderState *record, uint8 block_id, Buffer *buffer)
@@ -395,6 +395,48 @@ redo_unlink(XLogReaderState *record)
 }
 
 /*
+ * Redo a move.  The primary had the index locked against everybody, and a standby has; the pages
+ * stay locked until the last one is done for the sake of processes without a lock, which copy pages
+ * for the mirror.
+ */
+static void
+redo_move(XLogReaderState *record)
+{
+	const xl_gpb_move *data = (xl_gpb_move *) XLogRecGetData(record);
+	Buffer		buffers[5];
+	BlockNumber target;
+	int			n = 0;
+
+	gpb_note_unlink();
+	XLogRecGetBlockTag(record, 0, NULL, NULL, &target);
+	if (XLogReadBufferForRedo(record, 0, &buffers[n++]) != BLK_RESTORED)
+		elog(PANIC, "gpubtree redo: no image of a page that is moved");
+	redo_mark(record, 0);
+	if (redo_unlinked(record, 1, &buffers[n++]))
+		gpb_move_from(BufferGetPage(buffers[n - 1]), target);
+	if (redo_unlinked(record, 2, &buffers[n++]))
+	{
+		Page		page = BufferGetPage(buffers[n - 1]);
+
+		if (data->position != GPB_MOVED_ROOT && data->position >= gpb_page_count(page))
+			elog(PANIC, "gpubtree redo: no downlink at position %u", data->position);
+		gpb_move_link(page, data->position, target);
+	}
+	if (XLogRecHasBlockRef(record, 3) && redo_unlinked(record, 3, &buffers[n++]))
+		gpb_special(BufferGetPage(buffers[n - 1]))->right = target;
+	if (XLogRecHasBlockRef(record, 4))
+	{
+		if (XLogReadBufferForRedo(record, 4, &buffers[n++]) == BLK_NEEDS_REDO)
+		{
+			gpb_special(BufferGetPage(buffers[n - 1]))->left = target;
+			redo_done(record, buffers[n - 1]);
+		}
+	}
+	while (n > 0)
+		redo_release(buffers[--n]);
+}
+
+/*
  * Get the block of the file that a shared buffer holds, if anybody has pinned that buffer; else
  * InvalidBlockNumber.
  */
@@ -448,7 +490,7 @@ redo_vacuum_pass(XLogReaderState *record)
 	}
 }
 
-/* Discard the mirror of a file that is being built anew (rule M1). */
+/* Discard the mirror of a file that is being built anew, or dropped (rule M1). */
 static void
 redo_forget(XLogReaderState *record)
 {
@@ -501,6 +543,9 @@ redo(XLogReaderState *record)
 			break;
 		case GPB_XLOG_GIVE_RUNS:
 			redo_give_runs(record);
+			break;
+		case GPB_XLOG_MOVE:
+			redo_move(record);
 			break;
 		default:
 			elog(PANIC, "gpubtree redo: unknown record type %u", info);
@@ -593,6 +638,16 @@ desc(StringInfo buf, XLogReaderState *record)
 			appendStringInfo(buf, "levels %u, position %u", ((xl_gpb_unlink *) data)->nlevels,
 							 ((xl_gpb_unlink *) data)->position);
 			break;
+		case GPB_XLOG_MOVE:
+			{
+				uint16		position = ((xl_gpb_move *) data)->position;
+
+				if (position == GPB_MOVED_ROOT)
+					appendStringInfoString(buf, "root");
+				else
+					appendStringInfo(buf, "position %u", position);
+				break;
+			}
 		case GPB_XLOG_DICTIONARY_PAGE:
 			{
 				uint32		code;
@@ -647,6 +702,8 @@ identify(uint8 info)
 			return "DICTIONARY_VALUE";
 		case GPB_XLOG_GIVE_RUNS:
 			return "GIVE_RUNS";
+		case GPB_XLOG_MOVE:
+			return "MOVE";
 	}
 	return NULL;
 }
@@ -699,12 +756,10 @@ gpb_register_rmgr(void)
 	RegisterCustomRmgr(GPB_RMGR_ID, &rmgr);
 }
 
-/* Log a record about the index's file as a whole. */
+/* Log a record about the file of an index as a whole. */
 static void
-xlog_log_file(Relation index, uint8 info)
+xlog_log_file(RelFileNode file, uint8 info)
 {
-	RelFileNode file = index->rd_node;
-
 	XLogBeginInsert();
 	XLogRegisterData((char *) &file, sizeof(file));
 	(void) XLogInsert(GPB_RMGR_ID, info);
@@ -714,12 +769,18 @@ void
 gpb_xlog_log_forget(Relation index)
 {
 	if (RelationNeedsWAL(index))
-		xlog_log_file(index, GPB_XLOG_FORGET);
+		xlog_log_file(index->rd_node, GPB_XLOG_FORGET);
+}
+
+void
+gpb_xlog_log_forget_file(const RelFileNode *file)
+{
+	xlog_log_file(*file, GPB_XLOG_FORGET);
 }
 
 void
 gpb_xlog_log_vacuum_pass(Relation index)
 {
 	if (RelationNeedsWAL(index) && XLogStandbyInfoActive())
-		xlog_log_file(index, GPB_XLOG_VACUUM_PASS);
+		xlog_log_file(index->rd_node, GPB_XLOG_VACUUM_PASS);
 }

@@ -89,7 +89,10 @@ typedef struct xl_gpb_delete
 /* without the padding at the end */
 #define SizeOfGpbDelete (offsetof(xl_gpb_delete, is_catalog) + sizeof(bool))
 
-/* FORGET has no block; its main data is the RelFileNode of the index that is being built anew. */
+/*
+ * FORGET has no block; its main data is the RelFileNode of an index that is being built anew, or is
+ * dropped when the transaction that logs it commits.
+ */
 #define GPB_XLOG_FORGET			0x60
 
 /*
@@ -126,6 +129,27 @@ typedef struct xl_gpb_unlink
 
 /* GIVE_RUNS: block 0 is a leaf, which gets runs, and has no data. */
 #define GPB_XLOG_GIVE_RUNS		0xB0
+
+/*
+ * MOVE moves a page to another block: block 0 is the one where it goes, always with an image; block
+ * 1 is the one where it was, which becomes a deleted page; block 2 is what leads down to it, its
+ * parent or the metapage; blocks 3 and 4, if any, are its left and right siblings.
+ */
+#define GPB_XLOG_MOVE			0xC0
+
+typedef struct xl_gpb_move
+{
+	uint16		position;		/* of the downlink in the parent, or GPB_MOVED_ROOT */
+} xl_gpb_move;
+
+#define GPB_MOVED_ROOT			0xFFFF	/* the page is the root */
+
+/*
+ * What MOVE does to the page where it was, and to what leads down to it; "target" is the block
+ * where it goes.
+ */
+extern void gpb_move_from(char *page, BlockNumber target);
+extern void gpb_move_link(char *page, uint16 position, BlockNumber target);
 
 /*
  * What UNLINK does to each of its pages: to a left sibling; to a page; to a right sibling, "left"

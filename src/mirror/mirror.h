@@ -13,6 +13,7 @@
 
 #include "compat.h"
 
+#include "datatype/timestamp.h"
 #include "portability/instr_time.h"
 #include "storage/block.h"
 #include "utils/relcache.h"
@@ -39,6 +40,8 @@ typedef struct GpbMirrorRef
 	RelFileNode file;
 	Oid			index;
 	bool		inner_only;		/* level 1 alone: serves searches without positions */
+	TimestampTz keep_since;		/* no mirror that was used then or later makes room for this one; 0:
+								 * any may */
 } GpbMirrorRef;
 
 /*
@@ -61,6 +64,16 @@ extern bool gpb_mirror_spares_cpu(void);
  */
 extern bool gpb_mirror_attach(Relation index, const GpbLayout *layout,
 							  GpbMirrorRef *ref);
+
+/*
+ * Like gpb_mirror_attach(), but what is used at keep_since or later stays: no such mirror makes
+ * room for this one or for what it grows by.  0: any may.
+ */
+extern bool gpb_mirror_attach_beside(Relation index, const GpbLayout *layout,
+									 TimestampTz keep_since, GpbMirrorRef *ref);
+
+/* Count the index's mirror, if there is one, as used now. */
+extern void gpb_mirror_use(Relation index);
 
 /*
  * Attach to the mirror of an index for searches without positions, which a mirror of the inner
@@ -155,7 +168,8 @@ extern uint64 gpb_mirror_epoch(const GpbMirrorRef *ref);
  *
  * Staging is the backend's except from submit to the end of wait.  An ERROR in between (a cancel,
  * for one) abandons the request: the service frees slot and staging when the device has done with
- * them.  Two requests may be held at once, one being filled or read while the device has the other.
+ * them.  Several requests may be held at once, one being filled or read while the device has
+ * others.
  */
 typedef struct GpbRequest GpbRequest;
 

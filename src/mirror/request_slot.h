@@ -62,6 +62,7 @@ typedef struct GpbRequestSlot
 	GpbOperation op;
 	int			mirror;
 	uint64		mirror_generation;
+	TimestampTz keep_since;		/* as in GpbMirrorRef */
 	uint64		offset;
 	uint64		n;
 	GpbFetchWhat what;

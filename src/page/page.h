@@ -144,14 +144,14 @@ gpb_is_dictionary_page(Page page)
 
 /*
  * What a relation cache entry keeps for us, in rd_amcache.  Any invalidation frees it, so nobody
- * holds a pointer into it across a catalog access.
+ * holds a pointer into it across a catalog access.  It outlives the lock of the index under which
+ * it was made: the root may have become another page since, or have been cut off the file.
  */
 typedef struct GpbRelCache
 {
 	GpbLayout	layout;
 	BlockNumber root;			/* as last read; InvalidBlockNumber: unknown */
 	uint32		level;			/* of that root */
-	BlockNumber blocks;			/* the file has at least so many */
 	bool		knows_builder;
 	uint64		builder;		/* gpb_meta_builder(), if that is known */
 	uint64		number;			/* no other cache of this process has or had it */
@@ -271,6 +271,12 @@ extern void gpb_corrupted_index(Relation index, const char *what) pg_attribute_n
 /* ---- page_read.c ---- */
 
 /*
+ * Is the block before the end of the file?  Whoever follows a link that was read under an earlier
+ * lock of the index asks this first: VACUUM may have cut off the block since.  Other links are to
+ * be followed without it, and raise an error where there is no block.
+ */
+extern bool gpb_is_in_file(Relation index, BlockNumber block);
+/*
  * Pin a block, in exchange for a pinned buffer or InvalidBuffer; neither is locked, nor the page
  * checked by us.  A page that PostgreSQL itself finds invalid raises ERRCODE_INDEX_CORRUPTED, with
  * a context that names index and block.  strategy may be NULL.
@@ -280,6 +286,9 @@ extern Buffer gpb_pin(Relation index, Buffer buffer, BlockNumber block,
 /* Read, lock (BUFFER_LOCK_SHARE or _EXCLUSIVE) and check a tree page. */
 extern Buffer gpb_read(Relation index, BlockNumber block, int lock,
 					   const GpbLayout *layout);
+/* Like gpb_read(), but returns InvalidBuffer for a block beyond the end: see gpb_is_in_file(). */
+extern Buffer gpb_read_if_in_file(Relation index, BlockNumber block, int lock,
+								  const GpbLayout *layout);
 /*
  * Read, lock and check a tree page in exchange for a pinned and unlocked buffer, or InvalidBuffer.
  */

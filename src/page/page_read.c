@@ -9,6 +9,7 @@
 
 #include "pgstat.h"
 #include "storage/buf_internals.h"
+#include "storage/smgr.h"
 #include "utils/rel.h"
 
 #include "page/page.h"
@@ -21,25 +22,28 @@ typedef struct GpbPin
 } GpbPin;
 
 /*
- * Raise ERRCODE_INDEX_CORRUPTED if a link leads to a block beyond the end of the file.
- *
- * A damaged link may name any block.  Asking the file for its length costs a
- * system call, so that is done only when the block is new to us; the file of a
- * relcache entry never shrinks.
+ * Asking the file for its length costs a system call, so the length is taken that the storage
+ * manager's handle has from the last time somebody asked.  A file that grows makes it too small,
+ * and it is asked for anew.  A file gets shorter under an exclusive lock of the index alone, and
+ * before that is given up every process is told to forget the length, in replay too, as it does
+ * when it locks the index next.
  */
+bool
+gpb_is_in_file(Relation index, BlockNumber block)
+{
+	SMgrRelation file = index->rd_smgr;
+
+	if (likely(file != NULL && block < file->smgr_cached_nblocks[MAIN_FORKNUM] &&
+			   file->smgr_cached_nblocks[MAIN_FORKNUM] != InvalidBlockNumber))
+		return true;
+	return block < RelationGetNumberOfBlocks(index);
+}
+
+/* Raise ERRCODE_INDEX_CORRUPTED if a link leads to a block beyond the end of the file. */
 static void
 require_block(Relation index, BlockNumber block)
 {
-	GpbRelCache *cache = (GpbRelCache *) index->rd_amcache;
-	BlockNumber blocks;
-
-	/* Whoever reads pages has asked for the layout, so the cache is almost always there. */
-	if (likely(cache != NULL && block < cache->blocks))
-		return;
-	blocks = RelationGetNumberOfBlocks(index);
-	if (cache != NULL)
-		cache->blocks = blocks;
-	if (block >= blocks)
+	if (unlikely(!gpb_is_in_file(index, block)))
 		gpb_corrupted(index, block, "a link leads beyond the end of the file");
 }
 
@@ -92,17 +96,31 @@ gpb_pin(Relation index, Buffer buffer, BlockNumber block,
 	return buffer;
 }
 
-Buffer
-gpb_exchange(Relation index, Buffer buffer, BlockNumber block, int lock,
-			 const GpbLayout *layout)
+/* What gpb_exchange() does with a block that is in the file */
+static inline Buffer
+exchange(Relation index, Buffer buffer, BlockNumber block, int lock, const GpbLayout *layout)
 {
-	require_block(index, block);
 	buffer = gpb_pin(index, buffer, block, NULL);
 	if (unlikely(holds_lock(buffer)))
 		gpb_corrupted(index, block, "links form a circle");
 	LockBuffer(buffer, lock);
 	gpb_page_require(index, block, BufferGetPage(buffer), layout);
 	return buffer;
+}
+
+Buffer
+gpb_exchange(Relation index, Buffer buffer, BlockNumber block, int lock,
+			 const GpbLayout *layout)
+{
+	require_block(index, block);
+	return exchange(index, buffer, block, lock, layout);
+}
+
+Buffer
+gpb_read_if_in_file(Relation index, BlockNumber block, int lock, const GpbLayout *layout)
+{
+	return likely(gpb_is_in_file(index, block)) ?
+		exchange(index, InvalidBuffer, block, lock, layout) : InvalidBuffer;
 }
 
 Buffer

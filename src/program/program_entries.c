@@ -487,6 +487,21 @@ gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void *page,
 	}
 }
 
+void
+gpb_evaluator_renew_constants(GpbEvaluator *evaluator)
+{
+	GpbSlotSet	used = gpb_used_slots(evaluator->program);
+	int			i;
+
+	for (i = 0; i < evaluator->program->nconstants; i++)
+	{
+		int			s = GPB_FIRST_CONSTANT + i;
+
+		if (gpb_slots_have(&used, s))
+			fill_constant(evaluator->program, i, &evaluator->strip.slot[s]);
+	}
+}
+
 /* Put what was gathered through the program. */
 static void
 evaluate_gathered(GpbEvaluator *evaluator)
@@ -538,6 +553,25 @@ gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key, const cha
 		gather_value(&evaluator->gathered[s], at, value);
 	}
 	evaluator->number[at] = number;
+	if (++evaluator->ngathered == GPB_STRIP)
+		evaluate_gathered(evaluator);
+}
+
+void
+gpb_evaluate_values(GpbEvaluator *evaluator, const GpbValue *values)
+{
+	int			at = evaluator->ngathered;
+	int			i;
+
+	if (evaluator->outcome != GPB_EVALUATED)
+		return;
+	for (i = 0; i < evaluator->work.ncolumns; i++)
+	{
+		int			s = evaluator->work.column[i];
+
+		gather_value(&evaluator->gathered[s], at, values[s]);
+	}
+	evaluator->number[at] = 0;
 	if (++evaluator->ngathered == GPB_STRIP)
 		evaluate_gathered(evaluator);
 }

@@ -31,6 +31,14 @@ typedef enum GpbEvaluation
 	GPB_EVALUATION_UNHELD		/* a narrow sum does not hold a value */
 } GpbEvaluation;
 
+/* Why an evaluator with this outcome has no answers, for EXPLAIN; NULL if it has */
+static inline const char *
+gpb_evaluation_fault(GpbEvaluation outcome)
+{
+	return outcome == GPB_EVALUATION_FAULTED ? "a value is out of range" :
+		outcome == GPB_EVALUATION_FULL ? "more groups than hash_mem holds" : NULL;
+}
+
 /* Where an evaluator adds entries to */
 typedef struct GpbEvaluatorSink
 {
@@ -89,6 +97,18 @@ extern void gpb_evaluate_leaf(GpbEvaluator *evaluator, uint32 number, const void
 /* Add one entry of range "number".  It may be gathered. */
 extern void gpb_evaluate_entry(GpbEvaluator *evaluator, uint32 number, GpbKey key,
 							   const char *row);
+
+
+/*
+ * Add one entry of range 0 whose columns, and halves of such, have these values, by their slots:
+ * those that the program reads are set, and the word of a NULL is 0.  Each call gathers one entry:
+ * what was gathered is put through the program with the entry that makes GPB_STRIP of them, or by
+ * gpb_evaluate_rest().
+ */
+extern void gpb_evaluate_values(GpbEvaluator *evaluator, const GpbValue *values);
+
+/* The program has other NULLs among its constants than when the evaluator was made. */
+extern void gpb_evaluator_renew_constants(GpbEvaluator *evaluator);
 
 /* ---- many entries with one value ---- */
 

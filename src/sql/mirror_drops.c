@@ -16,45 +16,113 @@
  * else can use either until then: the former are locked, and nobody sees the latter.  Those that
  * stay are mirrored anew on demand.
  *
- * What is not noticed stays until its memory or slot is needed: a drop by WAL replay (an aborted
- * transaction's files have no mirror on a standby, since nobody there has seen them).
+ * On a standby no code of ours runs when a drop is replayed.  So who drops an index logs, before it
+ * commits, a record whose redo gives up the mirror of its file there, as that of a build does.  The
+ * standby has the index locked against everybody until it has replayed the commit, so nobody
+ * attaches again; if the transaction is aborted after all, the standby mirrors the index anew on
+ * demand.
+ *
+ * What is not noticed stays until its memory or slot is needed: on a standby, a dropped database,
+ * and the former file of an index that has got another one (an aborted transaction's files have no
+ * mirror there, since nobody there has seen them).
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
+#include "access/amapi.h"
+#include "access/htup_details.h"
+#include "access/transam.h"
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_database.h"
 #include "catalog/storage.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+#include "utils/syscache.h"
 
 #include "index/dictionary.h"
+#include "index/index.h"
 #include "mirror/mark.h"
 #include "mirror/mirror.h"
 #include "sql/sql.h"
 
 static object_access_hook_type previous_object_access_hook = NULL;
 
+/*
+ * Files of our permanent indexes (RelFileNode *) that a DROP was about, in TopMemoryContext.  They
+ * go when this transaction commits, or a later one of the statement, as in DROP INDEX CONCURRENTLY.
+ */
+static List *dropped_files = NIL;
+
 /* OIDs of databases that go when the transaction commits; in TopTransactionContext */
 static List *dropped_databases = NIL;
 
-/* ---- databases ---- */
+/* ---- what is dropped ---- */
 
 static void
-note_dropped_database(ObjectAccessType access, Oid class, Oid object, int column, void *arg)
+note_database(Oid database)
 {
-	MemoryContext caller;
+	MemoryContext caller = MemoryContextSwitchTo(TopTransactionContext);
 
-	if (previous_object_access_hook)
-		previous_object_access_hook(access, class, object, column, arg);
-	if (access != OAT_DROP || class != DatabaseRelationId)
-		return;
-	caller = MemoryContextSwitchTo(TopTransactionContext);
-	dropped_databases = lappend_oid(dropped_databases, object);
+	dropped_databases = lappend_oid(dropped_databases, database);
 	MemoryContextSwitchTo(caller);
 }
+
+/* Is the access method ours?  Those of PostgreSQL itself, which most indexes have, are not. */
+static bool
+is_our_method(Oid method)
+{
+	IndexAmRoutine *routine;
+
+	if (method < FirstNormalObjectId)
+		return false;
+	routine = GetIndexAmRoutineByAmId(method, true);
+	return routine != NULL && routine->ambuild == gpb_build;
+}
+
+/* Note the file of a relation that is to be dropped, if it is a permanent index of ours. */
+static void
+note_relation(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Form_pg_class class;
+
+	if (!HeapTupleIsValid(tuple))
+		return;
+	class = (Form_pg_class) GETSTRUCT(tuple);
+	if (class->relkind == RELKIND_INDEX && class->relpersistence == RELPERSISTENCE_PERMANENT &&
+		is_our_method(class->relam))
+	{
+		MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
+		RelFileNode *file = palloc(sizeof(RelFileNode));
+
+		file->spcNode = OidIsValid(class->reltablespace) ? class->reltablespace :
+			MyDatabaseTableSpace;
+		file->dbNode = MyDatabaseId;
+		file->relNode = class->relfilenode;
+		dropped_files = lappend(dropped_files, file);
+		MemoryContextSwitchTo(caller);
+	}
+	ReleaseSysCache(tuple);
+}
+
+static void
+note_drop(ObjectAccessType access, Oid class, Oid object, int column, void *arg)
+{
+	if (previous_object_access_hook)
+		previous_object_access_hook(access, class, object, column, arg);
+	if (access != OAT_DROP)
+		return;
+	if (class == DatabaseRelationId)
+		note_database(object);
+	else if (class == RelationRelationId && column == 0)
+		note_relation(object);
+}
+
+/* ---- databases ---- */
 
 static void
 drop_databases(void)
@@ -94,6 +162,47 @@ drop_files(bool commit)
 		pfree(files);
 }
 
+/* Is the file among these n ones? */
+static bool
+is_among(const RelFileNode *file, const RelFileNode *files, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (RelFileNodeEquals(*file, files[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Log that files go, for standbys, if the transaction commits.  Those that it leaves stay on the
+ * list.
+ */
+static void
+log_dropped_files(void)
+{
+	RelFileNode *files = NULL;
+	ListCell   *lc;
+	int			n;
+
+	if (dropped_files == NIL)
+		return;
+	n = smgrGetPendingDeletes(true, &files);
+	foreach(lc, dropped_files)
+	{
+		RelFileNode *file = lfirst(lc);
+
+		if (!is_among(file, files, n))
+			continue;
+		if (XLogStandbyInfoActive())
+			gpb_xlog_log_forget_file(file);
+		dropped_files = foreach_delete_current(dropped_files, lc);
+		pfree(file);
+	}
+	if (files != NULL)
+		pfree(files);
+}
+
 /* ---- ends of transactions ---- */
 
 static void
@@ -101,12 +210,18 @@ at_transaction_end(XactEvent event, void *arg)
 {
 	switch (event)
 	{
+		case XACT_EVENT_PRE_COMMIT:
+		case XACT_EVENT_PRE_PREPARE:
+			log_dropped_files();
+			return;
 		case XACT_EVENT_COMMIT:
 			drop_files(true);
 			drop_databases();
 			break;
 		case XACT_EVENT_ABORT:
 			drop_files(false);
+			list_free_deep(dropped_files);
+			dropped_files = NIL;
 			break;
 		case XACT_EVENT_PREPARE:
 			drop_files(true);
@@ -133,7 +248,7 @@ void
 gpb_watch_drops(void)
 {
 	previous_object_access_hook = object_access_hook;
-	object_access_hook = note_dropped_database;
+	object_access_hook = note_drop;
 	RegisterXactCallback(at_transaction_end, NULL);
 	RegisterSubXactCallback(at_subtransaction_end, NULL);
 }

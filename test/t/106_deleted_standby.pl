@@ -71,6 +71,7 @@ gpb_index_is_sound($primary, 't_k', 'after a crash the index is sound');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 $primary->stop;
 $standby->promote;
+$standby->safe_psql('postgres', 'ALTER TABLE t SET (vacuum_truncate = off)');
 $standby->safe_psql('postgres', 'DELETE FROM t WHERE k < 45000');
 $standby->safe_psql('postgres', 'VACUUM (TRUNCATE OFF) t');
 my $blocks = $standby->safe_psql('postgres', "SELECT pg_relation_size('t_k')");

@@ -468,6 +468,28 @@ loads_leaf(GpbEvaluator *evaluator, const Leaf *leaf)
 	return ok && first == leaf->n;
 }
 
+/* Add an entry by its key and its row or, of range 0, now and then by its values. */
+static void
+add_entry(GpbEvaluator *evaluator, const GpbLayout *layout, const Leaf *leaf, uint32 range, int i)
+{
+	GpbValue	entry[GPB_MAX_COLUMNS];
+	int			c;
+
+	if (range > 0 || below(2) == 0)
+	{
+		gpb_evaluate_entry(evaluator, range, gpb_page_key(leaf->page, layout->key_width, i),
+						   gpb_page_row(leaf->page, layout->row_width, i));
+		return;
+	}
+	for (c = 0; c < GPB_MAX_COLUMNS; c++)
+	{
+		entry[c] = leaf->value[i][c];
+		if (entry[c].is_null)
+			entry[c].word = 0;
+	}
+	gpb_evaluate_values(evaluator, entry);
+}
+
 /*
  * Put the entries of a leaf through the evaluator and the model, some alone, some together, and
  * some as values that count many times.
@@ -502,8 +524,7 @@ add_leaf(GpbEvaluator *evaluator, Model *model, const GpbProgram *program,
 			at[pick.n++] = (uint16) i;
 			model_entry(model, program, format, range, by_number, leaf->value[i]);
 			if (way == 1 || way >= 3)
-				gpb_evaluate_entry(evaluator, range, gpb_page_key(leaf->page, layout->key_width, i),
-								   gpb_page_row(leaf->page, layout->row_width, i));
+				add_entry(evaluator, layout, leaf, range, i);
 		}
 		if (way == 2)
 			pick.at = at;

@@ -18,10 +18,8 @@
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/answer/ordinary.h"
-#include "exec/bind/program_bind_safe.h"
 #include "exec/shell/expressions.h"
 #include "exec/where/arms.h"
-#include "index/index.h"
 
 /* ---- begin ---- */
 
@@ -42,18 +40,6 @@ require_rights(const GpbAggregatePlan *plan, const CustomScan *node)
 }
 
 /*
- * The memory of each subprogram's batch, as in GpbBatchWant: all share what one has.  Groups that
- * are merged for a set may take as much again.
- */
-static Size
-sub_memory(const GpbAggregateScan *scan)
-{
-	int			shares = scan->nsubs * (scan->plan.sets.n > 1 ? 2 : 1);
-
-	return shares == 1 ? 0 : get_hash_memory_limit() / shares;
-}
-
-/*
  * Make a subprogram, and what asks by it.  The constants are those of the plan's program, which the
  * first one has.
  */
@@ -66,19 +52,25 @@ begin_sub(GpbAggregateScan *scan, int i)
 
 	gpb_subprogram_make(plan, plan->sets.phases[i / scan->subs_of_phase],
 						i % scan->subs_of_phase, sub);
-	if (sub->has_values)
-		sub->scan = gpb_values_begin(&sub->values, &sub->program, sub->floats, scan->node.index,
+	if (sub->has_values && !plan->returns_states)
+		sub->scan = gpb_values_begin(&sub->values, &sub->program, sub->floats, &scan->codes,
 									 &scan->node.css.ss.ps);
 	if (plan->has_program)
 	{
-		want.plan = &plan->program;
 		want.program = &sub->program;
+		want.memory = scan->memory / scan->nsubs;
+	}
+	if (plan->has_program && plan->source != GPB_OF_STATES)
+	{
+		want.plan = &plan->program;
 		want.constants_of = i > 0 ? scan->subs[0].ask : NULL;
-		want.memory = sub_memory(scan);
 	}
 	want.nitems = sub->nitems;
 	want.items = sub->items;
-	want.form = gpb_conditions_form(scan->conditions);
+	if (plan->source == GPB_OF_INDEX)
+		want.form = gpb_conditions_form(scan->conditions);
+	else
+		want.collects = true;
 	sub->ask = gpb_ask_begin(&scan->node.css.ss.ps, &want);
 }
 
@@ -95,11 +87,55 @@ begin_subs(GpbAggregateScan *scan, const EState *estate)
 	scan->subs_of_phase = Max(plan->nvalues, 1);
 	scan->nsubs = plan->sets.nphases * scan->subs_of_phase;
 	scan->subs = palloc(sizeof(GpbSubprogram) * scan->nsubs);
+	scan->memory = get_hash_memory_limit() / (plan->sets.n > 1 ? 2 : 1);
 	for (i = 0; i < scan->nsubs; i++)
 		begin_sub(scan, i);
 	scan->bound_early = gpb_ask_binds_early(scan->subs[0].ask, estate);
 	if (scan->bound_early)
 		scan->unbound = gpb_ask_bind(scan->subs[0].ask, scan->node.css.ss.ps.ps_ExprContext);
+}
+
+/* Begin the plan of the source, if there is one, and note the ordinary one behind it. */
+static void
+begin_plans(GpbAggregateScan *scan, List *plans, int eflags)
+{
+	int			ordinary = 0;
+
+	if (scan->plan.source != GPB_OF_INDEX)
+	{
+		gpb_start_child(&scan->node, eflags);
+		if (scan->plan.source == GPB_OF_STATES)
+			gpb_aggregate_read_here(scan);
+		ordinary = 1;
+	}
+	if (list_length(plans) > ordinary)
+		gpb_ordinary_begin(&scan->node, list_nth(plans, ordinary), eflags);
+}
+
+/* Open the index; false if nothing is to be executed. */
+static bool
+open_relations(GpbAggregateScan *scan, int eflags)
+{
+	if (scan->plan.source == GPB_OF_INDEX)
+		return gpb_open_scanned(&scan->node, scan->plan.index, eflags);
+	return gpb_open_above(&scan->node, scan->plan.index, eflags);
+}
+
+/* Prepare the conditions that make the ranges. */
+static void
+begin_conditions(GpbAggregateScan *scan)
+{
+	const GpbAggregatePlan *plan = &scan->plan;
+	PlanState  *ps = &scan->node.css.ss.ps;
+
+	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, plan->arrays,
+										   plan->arms, ps);
+	if (plan->skips != NIL)
+		gpb_conditions_skip(scan->conditions, plan->skips, plan->skip_prefix, ps);
+	scan->ranges_may_fail = gpb_arms_may_fail(plan->arms);
+	if (scan->ranges_may_fail)
+		scan->range_params = bms_union(gpb_executor_params((Node *) plan->conditions),
+									   gpb_executor_params((Node *) plan->arms));
 }
 
 static void
@@ -111,20 +147,16 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	gpb_aggregate_get(node, plan);
 	require_rights(plan, node);
-	if (node->custom_plans != NIL)
-		gpb_ordinary_begin(&scan->node, linitial(node->custom_plans), eflags);
-	if (!gpb_open_scanned(&scan->node, plan->index, eflags))
+	begin_plans(scan, node->custom_plans, eflags);
+	if (!open_relations(scan, eflags))
 		return;
 
-	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, plan->arrays,
-										   plan->arms, &css->ss.ps);
-	if (plan->skips != NIL)
-		gpb_conditions_skip(scan->conditions, plan->skips, plan->skip_prefix, &css->ss.ps);
+	scan->codes.index = scan->node.index;
+	if (plan->source == GPB_OF_INDEX)
+		begin_conditions(scan);
+	else
+		scan->codes.texts = scan->texts = gpb_texts_begin();
 	begin_subs(scan, estate);
-	scan->ranges_may_fail = gpb_arms_may_fail(plan->arms);
-	if (scan->ranges_may_fail)
-		scan->range_params = bms_union(gpb_executor_params((Node *) plan->conditions),
-									   gpb_executor_params((Node *) plan->arms));
 	if (gpb_aggregate_has_rows(plan))
 		scan->rows = gpb_word_rows_begin(css);
 	scan->having = ExecInitQual(plan->having, &css->ss.ps);
@@ -136,99 +168,74 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 /* ---- the answer ---- */
 
-/* End what answers by the program, and had constants of another execution. */
+/*
+ * Leave the rows of this execution to the ordinary plan.  A node that returns states has none: the
+ * node above, which has, drops all states then.
+ */
 static void
-stop_asking(GpbAggregateScan *scan)
+give_up(GpbAggregateScan *scan, const char *why)
 {
-	int			i;
-
-	for (i = 0; i < scan->nsubs; i++)
-		gpb_ask_stop(scan->subs[i].ask);
-}
-
-/* Set the program's constants in all subprograms.  Returns NULL, or why it cannot be used. */
-static const char *
-bind_program(GpbAggregateScan *scan)
-{
-	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
-	const char *refusal = scan->unbound;
-	int			i;
-
-	for (i = scan->bound_early ? 1 : 0; i < scan->nsubs && refusal == NULL; i++)
-		refusal = gpb_ask_bind(scan->subs[i].ask, econtext);
-	return refusal;
-}
-
-/* Have a subprogram answer the ranges.  Returns NULL, or why there is no answer. */
-static const char *
-run_sub(GpbAggregateScan *scan, GpbSubprogram *sub, const GpbFoundRanges *found)
-{
-	gpb_group_init(sub->ask);
-	if (found->n == 0)
-		return NULL;
-	scan->last = sub->ask;
-	return gpb_ask_total(sub->ask, found->ranges, found->n);
-}
-
-/* The node's ranges, to be evaluated */
-typedef struct GpbRangesEvaluation
-{
-	GpbAggregateScan *scan;
-	GpbFoundRanges found;
-} GpbRangesEvaluation;
-
-/* Evaluate the ranges of a GpbRangesEvaluation. */
-static const char *
-evaluate_ranges(void *argument)
-{
-	GpbRangesEvaluation *evaluation = argument;
-	GpbNode    *node = &evaluation->scan->node;
-
-	gpb_conditions_evaluate(evaluation->scan->conditions, node->css.ss.ps.ps_ExprContext,
-							&evaluation->found);
-	if (evaluation->found.n == 0 || !evaluation->found.lossy)
-		return NULL;
-	return gpb_layout(node->index)->nkeys > 0 ? "arrays that make too many ranges" :
-		"a condition for which a change of the time zone's offset matters";
+	gpb_aggregate_stop(scan);
+	if (!scan->plan.returns_states)
+		gpb_node_give_up(&scan->node, why);
+	else
+	{
+		scan->node.gave_up = why;
+		gpb_note_gave_up(&scan->node, why);
+	}
 }
 
 /* Compute the answer, or find that there is none. */
 static void
 answer(GpbAggregateScan *scan)
 {
-	GpbRangesEvaluation evaluation = {scan};
 	const char *why;
 	MemoryContext caller;
-	int			i;
 
-	MemoryContextReset(scan->node.work);
+	if (scan->ahead != NULL)
+		gpb_aggregate_go_ahead(scan);
+	if (!scan->prepared)
+		MemoryContextReset(scan->node.work);
 	caller = MemoryContextSwitchTo(scan->node.work);
 	scan->last = NULL;
 	scan->node.gave_up = NULL;
-	if (scan->plan.has_program)
-		stop_asking(scan);
-	why = scan->ranges_may_fail ?
-		gpb_evaluate_safely(evaluate_ranges, &evaluation, scan->range_params,
-							scan->node.css.ss.ps.ps_ExprContext) :
-		evaluate_ranges(&evaluation);
-	scan->no_ranges = evaluation.found.n == 0;
-	/* constants are not needed if there is nothing to be asked */
-	if (why == NULL && scan->plan.has_program && evaluation.found.n > 0)
-		why = bind_program(scan);
-	for (i = 0; i < scan->nsubs && why == NULL; i++)
-		why = run_sub(scan, &scan->subs[i], &evaluation.found);
-	/* The answer is kept, but not the keys of arrays, which may be millions. */
-	if (evaluation.found.form != GPB_RANGE_BOUNDS && evaluation.found.ranges != NULL)
-		pfree(evaluation.found.ranges);
+	if (scan->plan.source == GPB_OF_STATES)
+		why = gpb_aggregate_merge_states(scan);
+	else if (scan->plan.source == GPB_OF_ROWS)
+		why = gpb_aggregate_answer_rows(scan);
+	else
+		why = gpb_aggregate_answer_ranges(scan);
 	if (why != NULL)
-	{
-		gpb_node_give_up(&scan->node, why);
-		stop_asking(scan);
-	}
+		give_up(scan, why);
 	MemoryContextSwitchTo(caller);
 }
 
 /* ---- the node ---- */
+
+/*
+ * The next row of states.  After the last one the answer goes: there may be many such nodes, one
+ * after the other, and who has read the states has what they say.
+ */
+static TupleTableSlot *
+exec_state(GpbAggregateScan *scan)
+{
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+	MemoryContext caller;
+	bool		found;
+
+	if (scan->states_gone)
+		return NULL;
+	CHECK_FOR_INTERRUPTS();
+	ResetExprContext(econtext);
+	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	found = gpb_aggregate_next_state(scan);
+	MemoryContextSwitchTo(caller);
+	if (found)
+		return gpb_node_result(&scan->node, NULL);
+	gpb_aggregate_stop(scan);
+	scan->states_gone = true;
+	return NULL;
+}
 
 static TupleTableSlot *
 exec_aggregate(CustomScanState *css)
@@ -243,7 +250,10 @@ exec_aggregate(CustomScanState *css)
 		answer(scan);
 		scan->node.answered = true;
 		gpb_aggregate_first_row(scan);
+		gpb_aggregate_first_state(scan);
 	}
+	if (scan->plan.returns_states)
+		return exec_state(scan);
 	if (scan->node.gave_up != NULL)
 		return gpb_ordinary_row(&scan->node);
 	if (scan->rows != NULL)
@@ -265,16 +275,21 @@ exec_aggregate(CustomScanState *css)
 	return row;
 }
 
-/* The answer stays good unless a parameter has changed. */
+/* The answer stays good unless a parameter has changed, or the states of it were all returned. */
 static void
 rescan_aggregate(CustomScanState *css)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
 
 	gpb_aggregate_first_row(scan);
+	gpb_aggregate_first_state(scan);
 	gpb_ordinary_rescan(&scan->node);
-	if (css->ss.ps.chgParam != NULL)
-		scan->node.answered = false;
+	if (css->ss.ps.chgParam == NULL && !scan->states_gone)
+		return;
+	scan->node.answered = false;
+	scan->states_gone = false;
+	if (scan->node.child != NULL)
+		gpb_rescan_child(&scan->node);
 }
 
 static void
@@ -294,5 +309,10 @@ const GpbNodeKind gpb_aggregate_node = {
 	.exec.ExecCustomScan = exec_aggregate,
 	.exec.EndCustomScan = end_aggregate,
 	.exec.ReScanCustomScan = rescan_aggregate,
+	.exec.EstimateDSMCustomScan = gpb_aggregate_estimate_shared,
+	.exec.InitializeDSMCustomScan = gpb_aggregate_make_shared,
+	.exec.ReInitializeDSMCustomScan = gpb_aggregate_renew_shared,
+	.exec.InitializeWorkerCustomScan = gpb_aggregate_find_shared,
+	.exec.ShutdownCustomScan = gpb_aggregate_leave_shared,
 	.exec.ExplainCustomScan = gpb_aggregate_explain
 };

@@ -56,7 +56,7 @@ explain_groups(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
 	const GpbSetsPlan *sets = &scan->plan.sets;
 	int			i;
 
-	if (scan->plan.ngroups == 0)
+	if (scan->plan.ngroups == 0 || scan->plan.returns_states)
 		return;
 	if (sets->n == 1)
 	{
@@ -87,14 +87,46 @@ explain_values(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
 							gpb_explained_list(&scan->node.css, values, ancestors, es), es);
 }
 
+/* Show the conditions of a node that asks an index. */
+static void
+explain_conditions(GpbAggregateScan *scan, List *ancestors, ExplainState *es)
+{
+	CustomScanState *css = &scan->node.css;
+	const GpbAggregatePlan *plan = &scan->plan;
+
+	gpb_explain_index(plan->index, es);
+	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
+						gpb_index_conditions(plan->conditions, plan->arrays, plan->arms),
+						ancestors, es);
+	gpb_explain_skip(css, plan->skips, scan->conditions, ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_FILTER, css, plan->filters, ancestors, es);
+}
+
+/* Show what the batches of all executions counted, those of workers included. */
+static void
+explain_batches(const GpbAggregateScan *scan, ExplainState *es)
+{
+	const GpbAggregatePlan *plan = &scan->plan;
+	GpbBatchCounters counters = {0};
+	bool		keys = scan->conditions != NULL &&
+		gpb_conditions_form(scan->conditions) != GPB_RANGE_BOUNDS;
+	bool		ranges = plan->arms != NIL || plan->arrays != NIL || plan->skips != NIL;
+
+	for (int i = 0; i < scan->nsubs; i++)
+		gpb_ask_counters(scan->subs[i].ask, &counters);
+	if (!keys)
+		counters.engine = scan->last != NULL ? gpb_ask_engine(scan->last) :
+			scan->workers.runs > 0 ? scan->workers_engine : "none";
+	if (scan->workers.runs > 0)
+		gpb_batch_counters_add(&counters, &scan->workers);
+	gpb_explain_counters(keys ? GPB_LABEL_KEYS : ranges ? GPB_LABEL_RANGES : NULL, &counters, 0,
+						 es);
+}
+
 void
 gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
-	GpbBatchCounters counters = {0};
-	bool		keys = scan->conditions != NULL &&
-		gpb_conditions_form(scan->conditions) != GPB_RANGE_BOUNDS;
-	int			i;
 
 	gpb_ordinary_show(&scan->node);
 	explain_groups(scan, ancestors, es);
@@ -102,22 +134,14 @@ gpb_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (scan->plan.sets.nphases * Max(scan->plan.nvalues, 1) > 1)
 		ExplainPropertyInteger(GPB_LABEL_PROGRAMS, NULL,
 							   scan->plan.sets.nphases * Max(scan->plan.nvalues, 1), es);
-	gpb_explain_index(scan->plan.index, es);
-	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css,
-						gpb_index_conditions(scan->plan.conditions, scan->plan.arrays,
-											 scan->plan.arms),
-						ancestors, es);
-	gpb_explain_skip(css, scan->plan.skips, scan->conditions, ancestors, es);
-	gpb_explain_clauses(GPB_LABEL_FILTER, css, scan->plan.filters, ancestors, es);
+	if (scan->plan.source == GPB_OF_INDEX)
+		explain_conditions(scan, ancestors, es);
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, scan->plan.having, ancestors, es);
 	if (!es->analyze)
 		return;
-	for (i = 0; i < scan->nsubs; i++)
-		gpb_ask_counters(scan->subs[i].ask, &counters);
-	if (!keys)
-		counters.engine = scan->last != NULL ? gpb_ask_engine(scan->last) : "none";
-	gpb_explain_counters(keys ? GPB_LABEL_KEYS :
-						 scan->plan.arms != NIL || scan->plan.arrays != NIL ||
-						 scan->plan.skips != NIL ? GPB_LABEL_RANGES : NULL, &counters, 0, es);
+	if (scan->plan.source == GPB_OF_INDEX)
+		explain_batches(scan, es);
+	else if (scan->plan.source == GPB_OF_STATES)
+		ExplainPropertyUInteger(GPB_LABEL_STATES, NULL, scan->states, es);
 	gpb_explain_gave_up(css, es);
 }

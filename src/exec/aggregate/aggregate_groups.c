@@ -160,7 +160,7 @@ fill_groups(const GpbAggregateScan *scan, const GpbSubprogram *sub, const GpbGro
 
 		if (!gpb_set_has(plan->sets.set[scan->set], expression) || (group->nulls >> i & 1) != 0)
 			continue;
-		values[expression] = gpb_words_value(scan->node.index, plan->group_types[expression],
+		values[expression] = gpb_words_value(&scan->codes, plan->group_types[expression],
 											 &group->words[i]);
 		isnull[expression] = false;
 	}
@@ -249,7 +249,7 @@ begin_rows(GpbAggregateScan *scan)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
 	const GpbSubprogram *sub = &scan->subs[0];
-	GpbRowSources sources = {scan->node.index, sub->nitems, sub->items, sub->ngroups};
+	GpbRowSources sources = {scan->codes, sub->nitems, sub->items, sub->ngroups};
 	int			i;
 
 	(void) next_set(scan);

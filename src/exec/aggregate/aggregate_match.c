@@ -85,7 +85,8 @@ match_entries(const GpbAggregateQuery *query, GpbAggregateMatch *match)
 {
 	GpbAggregatePlan *plan = &match->plan;
 	GpbEntriesQuery entries = {
-		match->others, query->groups, true, query->plain_aggrefs, query->value_aggrefs
+		match->others, query->groups, true, query->plain_aggrefs, query->value_aggrefs,
+		query->portable
 	};
 	GpbEntriesMatch found;
 	const char *refusal = gpb_match_entries(query->root, match->index, &entries, &found);
@@ -121,7 +122,8 @@ ranges_are_beaten(const GpbAggregateQuery *query, const GpbAggregateMatch *match
 	.entries = match->entries};
 	Cost		least;
 
-	if (match->plan.arrays != NIL || match->skip.conditions != NIL || query->has_unknown_bounds)
+	if (query->state != NULL || query->has_unknown_bounds || match->plan.arrays != NIL ||
+		match->skip.conditions != NIL)
 		return false;
 	least = gpb_setup_cost + gpb_price(&input);
 	return !add_path_precheck(query->grouped_rel, least, least, NIL, NULL);
@@ -140,7 +142,8 @@ gpb_aggregate_match_index(const GpbAggregateQuery *query, IndexOptInfo *index,
 	match->plan.index = index->indexoid;
 	match->plan.having = query->having;
 	match->plan.sets = query->sets;
-	gpb_split_restrictions(query->root, index, index->indrestrictinfo, query->groups, &split);
+	gpb_split_restrictions(query->root, index, query->of_rows ? NIL : index->indrestrictinfo,
+						   query->groups, &split);
 	gpb_match_skip(query->root, index, query->groups, &split, &match->skip);
 	match->plan.conditions = split.conditions;
 	match->plan.arrays = split.arrays;

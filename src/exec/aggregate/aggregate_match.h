@@ -34,7 +34,11 @@ typedef struct GpbAggregateQuery
 	List	   *plain_aggrefs;	/* these without DISTINCT, which makes no difference */
 	List	   *value_aggrefs;	/* aggregate_values.h */
 	List	   *groupings;		/* calls of GROUPING(), each once */
-	GpbSetsPlan sets;			/* without phases */
+	GpbSetsPlan sets;			/* without phases, unless they are given */
+	/* of a leaf, for a node that merges (aggregate_merge.c) */
+	Expr	   *state;			/* what its states are to say, in the place of values */
+	bool		portable;		/* its program is to be one whatever the index */
+	bool		of_rows;		/* the program is for rows that satisfy all restrictions */
 	List	   *having;
 	bool		has_arrays;		/* is a restriction on the elements of an array? */
 	bool		has_unknown_bounds; /* has one a parameter of the statement? */

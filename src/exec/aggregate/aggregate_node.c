@@ -86,6 +86,7 @@ gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan)
 	int			i;
 
 	memset(plan, 0, sizeof(*plan));
+	gpb_require_finished(scan);
 	plan->conditions = linitial(scan->custom_exprs);
 	plan->arrays = lsecond(scan->custom_exprs);
 	plan->arms = lthird(scan->custom_exprs);

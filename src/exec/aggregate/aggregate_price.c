@@ -11,6 +11,7 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
@@ -19,6 +20,7 @@
 #include "engine/batch.h"
 #include "engine/cost.h"
 #include "exec/aggregate/aggregate_price.h"
+#include "exec/bind/row_values.h"
 #include "exec/functions/core_function.h"
 #include "exec/price/core_paths.h"
 #include "exec/price/price_constants.h"
@@ -26,6 +28,7 @@
 #include "exec/shell/settings.h"
 #include "exec/where/arrays.h"
 #include "mirror/mirror.h"
+#include "page/page.h"
 #include "program/group_table.h"
 
 /* ---- groups ---- */
@@ -397,6 +400,8 @@ choose_phases(const GpbAggregateQuery *query, GpbAggregateMatch *match, double *
 	Cost		apart;
 
 	*bytes = 0.0;
+	if (match->plan.sets.nphases > 0)
+		return parts_cost(query, match, match->entries, bytes) + sets_cost(query, match);
 	gpb_sets_in_one_phase(&match->plan.sets);
 	together = parts_cost(query, match, match->entries, bytes) + sets_cost(query, match);
 	if (match->plan.sets.n == 1)
@@ -499,17 +504,17 @@ lowered_cost(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
 		parts_cost(query, match, entries, &bytes);
 }
 
-const char *
-gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Path *path,
-					Cost *estimated_cost)
+/*
+ * Fill in rows and costs of a path: "cost" is that of the answer, and "bytes" what its groups have.
+ * Returns NULL, or why the path is not to be offered.
+ */
+static const char *
+fill_price(const GpbAggregateQuery *query, const GpbAggregateMatch *match, Cost cost,
+		   double bytes, Path *path)
 {
 	PathTarget *target = query->target;
 	double		estimated;
 	double		rows;
-	double		bytes;
-	Cost		phases = choose_skip(query, match, &bytes);
-	Cost		lowered = lowered_cost(query, match);
-	Cost		cost = begin_cost(query, match) + phases - lowered;
 	Selectivity kept;
 	QualCost	having;
 	Cost		row;
@@ -525,10 +530,85 @@ gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Pa
 	path->rows = clamp_row_est(estimated * kept);
 	path->startup_cost = cost + having.startup + target->cost.startup;
 	path->total_cost = path->startup_cost + rows * row;
-	*estimated_cost = path->total_cost + lowered;
-	if (match->plan.nvalues == 0 &&
+	if (match->plan.nvalues == 0 && query->state == NULL &&
 		gpb_hashing_is_cheaper(query->root, query->grouped_rel, path->total_cost,
 							   list_length(query->groups), rows))
 		return "an ordinary plan that hashes groups is cheaper";
 	return NULL;
+}
+
+const char *
+gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Path *path,
+					Cost *estimated_cost)
+{
+	double		bytes;
+	Cost		phases = choose_skip(query, match, &bytes);
+	Cost		lowered = lowered_cost(query, match);
+	const char *refusal = fill_price(query, match, begin_cost(query, match) + phases - lowered,
+									 bytes, path);
+
+	*estimated_cost = path->total_cost + lowered;
+	return refusal;
+}
+
+/*
+ * The groups of all subprograms are merged, and then those of the sets are made of them.  There are
+ * as many as one part has at least: nobody may have analyzed the parent, of which core's estimate
+ * is.
+ */
+const char *
+gpb_aggregate_merge_price(const GpbAggregateQuery *query, const GpbAggregatePlan *plan,
+						  const Path *states, double of_part, Path *path)
+{
+	GpbAggregateMatch match = {.plan = *plan};
+	double		bytes = 0.0;
+
+	for (int phase = 0; phase < plan->sets.nphases; phase++)
+	{
+		for (int values = 0; values < Max(plan->nvalues, 1); values++)
+			bytes += gpb_groups_bytes(priced_groups(query, &match, plan->sets.phases[phase],
+													values), group_size(&match));
+	}
+	bytes = Max(bytes, gpb_groups_bytes(of_part, group_size(&match)));
+	return fill_price(query, &match, states->total_cost + sets_cost(query, &match) +
+					  states->rows * GPB_MERGE_COST * cpu_operator_cost, bytes, path);
+}
+
+/* The price of having the columns that the program reads of a row as words */
+static Cost
+row_values_cost(const GpbAggregateMatch *match)
+{
+	const GpbAggregatePlan *plan = &match->plan;
+	const IndexOptInfo *index = match->index;
+	Bitmapset  *columns = gpb_row_columns(&plan->program.program, plan->items, plan->nitems,
+										  index->nkeycolumns, index->ncolumns);
+	Cost		cost = 0.0;
+	int			c = -1;
+
+	while ((c = bms_next_member(columns, c)) >= 0)
+	{
+		TargetEntry *column = list_nth_node(TargetEntry, index->indextlist, c);
+		Oid			type = exprType((Node *) column->expr);
+
+		cost += GPB_ROW_VALUE_COST;
+		if (gpb_is_numeric(type))
+			cost += GPB_ROW_NUMERIC_COST;
+		if (gpb_type_has_dictionary(type))
+			cost += GPB_ROW_TEXT_COST;
+	}
+	return cost * cpu_operator_cost;
+}
+
+/* All programs read the same row; each evaluates it and finds its group. */
+Cost
+gpb_aggregate_row_cost(const GpbAggregateMatch *match)
+{
+	const GpbAggregatePlan *plan = &match->plan;
+	Cost		cost = 0.0;
+
+	if (match->builder != NULL)
+		cost += gpb_builder_cost(match->builder, 1.0, 1.0);
+	if (plan->program.program.ngroups > 0)
+		cost += GPB_GROUP_ENTRY_COST * cpu_operator_cost;
+	return row_values_cost(match) + cost * plan->sets.nphases * Max(plan->nvalues, 1);
 }

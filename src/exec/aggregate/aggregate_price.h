@@ -23,4 +23,15 @@ extern const char *gpb_aggregate_price(const GpbAggregateQuery *query,
 									   GpbAggregateMatch *match, Path *path,
 									   Cost *estimated_cost);
 
+/*
+ * Fill in rows and costs of the path of a node that merges the states of a path, of which one part
+ * returns so many by itself.  Returns NULL, or why it is not to be offered.
+ */
+extern const char *gpb_aggregate_merge_price(const GpbAggregateQuery *query,
+											 const GpbAggregatePlan *plan, const Path *states,
+											 double of_part, Path *path);
+
+/* What the programs of a match take for a row of a table, which is not read from an index */
+extern Cost gpb_aggregate_row_cost(const GpbAggregateMatch *match);
+
 #endif							/* GPB_AGGREGATE_PRICE_H */

@@ -8,6 +8,7 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/compile/program_words.h"

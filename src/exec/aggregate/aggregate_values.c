@@ -52,7 +52,7 @@ gpb_values_cost(double groups)
 
 GpbValuesScan *
 gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program, uint32 floats,
-				 Relation index, PlanState *ps)
+				 const GpbCodeSource *codes, PlanState *ps)
 {
 	GpbValuesScan *scan = palloc0(sizeof(GpbValuesScan));
 	ListCell   *fraction = list_head(plan->fractions);
@@ -75,7 +75,7 @@ gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program, uint32 fl
 			expression = lfirst(fraction);
 			fraction = lnext(plan->fractions, fraction);
 		}
-		gpb_values_final_init(&scan->finals[i], item, plan->type, &scan->format, index, expression,
+		gpb_values_final_init(&scan->finals[i], item, plan->type, &scan->format, codes, expression,
 							  ps);
 		scan->ordered |= gpb_function_is_percentile(item->each.function) ||
 			item->each.function == GPB_MODE;

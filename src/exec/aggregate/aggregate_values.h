@@ -26,6 +26,7 @@
 
 #include "exec/answer/merge_groups.h"
 #include "exec/compile/items.h"
+#include "exec/compile/program_words.h"
 #include "exec/compile/program_build.h"
 
 /* One such aggregate.  What is none of texts, no percentile and not mode() has DISTINCT. */
@@ -92,11 +93,12 @@ typedef struct GpbValuesScan GpbValuesScan;
 
 /*
  * Prepare the aggregates of a plan over a program, whose last group slot is that of the values; bit
- * i of floats says that group slot i is a float8.  Plan, program and index must live as long.
+ * i of floats says that group slot i is a float8.  Plan and program must live as long.
  * Memory is of the current context.
  */
 extern GpbValuesScan *gpb_values_begin(const GpbValuesPlan *plan, const GpbProgram *program,
-									   uint32 floats, Relation index, PlanState *ps);
+									   uint32 floats, const GpbCodeSource *codes,
+									   PlanState *ps);
 
 /*
  * Take the groups of the list, which must stay as they are.  Memory is of the current context,

@@ -42,11 +42,12 @@ init_each(GpbAnswerFormat *each, const GpbAggregateItem *item, GpbWordType type)
 
 void
 gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, GpbWordType type,
-					  const GpbAnswerFormat *format, Relation index, Expr *fraction, PlanState *ps)
+					  const GpbAnswerFormat *format, const GpbCodeSource *codes,
+					  Expr *fraction, PlanState *ps)
 {
 	final->item = *item;
 	final->type = type;
-	final->index = index;
+	final->codes = *codes;
 	final->count = item->has_filter ? format->column[item->filter.column].count : 0;
 	if (!OidIsValid(item->compare) && fraction == NULL && item->each.function != GPB_MODE)
 		init_each(&final->each, &item->each, type);
@@ -94,7 +95,8 @@ distinct_value(const GpbValuesFinal *final, const GpbValuesGroup *of_group, bool
 			gpb_answer_add_value(&each->column[c], answer, record_value(of_group, i)[c]);
 	}
 	gpb_answer_normalize(each, answer);
-	return gpb_aggregate_final(final->index, &final->item.each, &each->column[0], answer, isnull);
+	return gpb_aggregate_final(final->codes.index, &final->item.each, &each->column[0], answer,
+							   isnull);
 }
 
 /* mode(): of the values that most entries have, the first in its order */
@@ -137,7 +139,7 @@ extreme_value(GpbValuesFinal *final, const GpbValuesGroup *of_group, bool *isnul
 		CHECK_FOR_INTERRUPTS();
 		if (record_entries(final, of_group, i) == 0)
 			continue;
-		value = gpb_words_value(final->index, final->type, record_value(of_group, i));
+		value = gpb_words_value(&final->codes, final->type, record_value(of_group, i));
 		order = *isnull ? 0 : DatumGetInt32(FunctionCall2Coll(&final->compare,
 															  final->item.collation, value,
 															  extreme));

@@ -14,6 +14,7 @@
 #include "nodes/execnodes.h"
 
 #include "exec/aggregate/aggregate_values.h"
+#include "exec/compile/program_words.h"
 
 /*
  * A group of the program.  "first" is what identifies the word of its first slot, or the greatest
@@ -45,7 +46,7 @@ typedef struct GpbValuesFinal
 	GpbWordType type;			/* of the words of the values */
 	int			count;			/* the word of an answer that has the number of entries */
 	GpbAnswerFormat each;		/* with DISTINCT: the answer over the values, of one column */
-	Relation	index;			/* of the program's entries */
+	GpbCodeSource codes;		/* whose codes values are */
 	FmgrInfo	compare;		/* of min() and max(): compares two values */
 	ExprState  *fraction;		/* of a percentile */
 	bool		evaluated;		/* what follows is set */
@@ -54,12 +55,12 @@ typedef struct GpbValuesFinal
 } GpbValuesFinal;
 
 /*
- * Prepare an aggregate over values whose words are of this type, in a program over entries of the
- * index; fraction is that of a percentile.  Memory is of the current context.
+ * Prepare an aggregate over values whose words are of this type; fraction is that of a percentile.
+ * Memory is of the current context.
  */
 extern void gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item,
 								  GpbWordType type, const GpbAnswerFormat *format,
-								  Relation index, Expr *fraction, PlanState *ps);
+								  const GpbCodeSource *codes, Expr *fraction, PlanState *ps);
 
 /*
  * The aggregate's value over the group.  Its fraction is evaluated when it is first needed, and

@@ -192,15 +192,21 @@ find_value(const GpbValuesPlan *plans, int n, Expr *value)
 	return -1;
 }
 
-/* Have the program compute the value of a plan: as a group if it is the first, else for a term. */
+/*
+ * Have the program compute the value of the last of n plans: as a group if it is the first, else
+ * for a term, by which a program groups in the place of the first.
+ */
 static bool
-build_value(GpbProgramBuilder *builder, Expr *value, bool first, GpbValuesPlan *plan)
+build_value(GpbProgramBuilder *builder, Expr *value, int n, GpbValuesPlan *plans)
 {
+	GpbValuesPlan *plan = &plans[n - 1];
+
 	plan->value = list_make1(value);
 	plan->term = -1;
-	if (first)
+	if (n == 1)
 		return gpb_build_group(builder, value, true, &plan->type);
-	return gpb_build_values(builder, value, &plan->type, &plan->term);
+	return gpb_build_values(builder, value, gpb_type_words(plans[0].type), &plan->type,
+							&plan->term);
 }
 
 /*
@@ -258,7 +264,7 @@ gpb_values_match(GpbProgramBuilder *builder, List *aggrefs, GpbValuesPlan **plan
 		{
 			i = (*n)++;
 			(*plans)[i].items = palloc0(sizeof(GpbValuesItem) * most);
-			if (!build_value(builder, value, i == 0, &(*plans)[i]))
+			if (!build_value(builder, value, *n, *plans))
 				return gpb_builder_refusal(builder);
 		}
 		refusal = settle_numeric((*plans)[i].type, item);

@@ -7,7 +7,10 @@
  */
 #include "compat.h"
 
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 #include "exec/answer/ask.h"
 #include "exec/answer/item_final.h"
@@ -16,6 +19,7 @@
 #include "exec/shell/node_explain.h"
 #include "index/index.h"
 #include "large_array.h"
+#include "mirror/mirror.h"
 
 /* A target, and what it is asked by */
 typedef struct GpbAsked
@@ -25,6 +29,8 @@ typedef struct GpbAsked
 	GpbProgramConstants *constants; /* NULL: there are none, or they are another ask's */
 	GpbBatch   *batch;			/* NULL before the first question */
 	bool		replaced;		/* the program is none of the plan */
+	bool		submitted;		/* a run of the batch has begun, and is to be completed */
+	int64	   *share;			/* where its answers come, if it answers a share of the ranges */
 	GpbBatchWant want;			/* of the batch: the program, of several kilobytes, is kept once */
 } GpbAsked;
 
@@ -49,6 +55,7 @@ struct GpbAsk
 	int64	   *nothing;
 	int64	   *sum;
 
+	GpbCollected *collected;	/* of an ask that collects, else NULL */
 	GpbBatchCounters past;		/* of batches that have ended */
 	char		past_engine[128];	/* the engine of the last of them, which goes with it */
 	int			ntargets;
@@ -94,6 +101,17 @@ init_program(const GpbAskWant *want, GpbAsked *target)
 	target->replaced = false;
 }
 
+/* Begin to collect. */
+static void
+begin_collected(GpbAsk *ask)
+{
+	Assert(ask->ntargets == 1);
+	ask->collected = gpb_collected_begin(&ask->target[0].want.program,
+										 ask->want.memory != 0 ? ask->want.memory :
+										 get_hash_memory_limit());
+	ask->format = gpb_collected_format(ask->collected);
+}
+
 /* Prepare the answers, whose format does not depend on constants. */
 static void
 begin_answers(GpbAsk *ask)
@@ -103,6 +121,8 @@ begin_answers(GpbAsk *ask)
 
 	gpb_answer_format(&ask->target[0].want.program, &ask->own_format);
 	ask->format = &ask->own_format;
+	if (ask->want.collects)
+		begin_collected(ask);
 	width = gpb_ask_answer_width(ask);
 	ask->column = palloc(sizeof(int) * Max(ask->want.nitems, 1));
 	for (i = 0; i < ask->want.nitems; i++)
@@ -147,7 +167,10 @@ gpb_ask_begin(PlanState *ps, const GpbAskWant *want)
 		if (want->plan == NULL)
 			continue;
 		if (owner == ask)
+		{
 			target->constants = gpb_program_constants_init(want->plan, target->index, ps);
+			target->constants->of_rows = want->collects;
+		}
 		owner->target[i].constants->columns |= gpb_program_columns(&target->want.program);
 	}
 	begin_answers(ask);
@@ -203,8 +226,12 @@ gpb_ask_stop(GpbAsk *ask)
 		ask->past.engine = ask->past_engine;
 		gpb_batch_end(target->batch);
 		target->batch = NULL;
+		target->submitted = false;
 	}
-	ask->format = &ask->own_format;
+	if (ask->collected != NULL)
+		gpb_collected_reset(ask->collected);
+	else
+		ask->format = &ask->own_format;
 	gpb_group_init(ask);
 }
 
@@ -248,6 +275,13 @@ gpb_ask_bind(GpbAsk *ask, ExprContext *econtext)
 			return refusal;
 	}
 	return NULL;
+}
+
+const GpbProgramConstants *
+gpb_ask_constants(const GpbAsk *ask)
+{
+	Assert(ask->ntargets == 1);
+	return ask->target[0].constants;
 }
 
 bool
@@ -317,35 +351,74 @@ require_batch(GpbAsk *ask, GpbAsked *target)
 }
 
 /*
- * Have a target answer.  If its sums become wide by that, so do those of the group that is added
- * up.  Returns NULL, or why there is no answer.
+ * Have a target answer ranges, which may have been submitted, or those of a source, if there is
+ * one.  If its sums become wide by that, so do those of the group that is added up.  Returns NULL,
+ * or why there is no answer.
  */
 static const char *
-run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, int64 *answers)
+run_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n, GpbRangeSource *source,
+		   int64 *answers)
 {
 	GpbBatch   *batch = require_batch(ask, target);
 	GpbAnswerFormat before = *ask->format;
 	const char *why;
 
-	gpb_batch_run(batch, ranges, n, answers);
+	if (target->submitted)
+		gpb_batch_finish(batch);
+	else if (source != NULL)
+		gpb_batch_run_source(batch, source);
+	else
+		gpb_batch_run(batch, ranges, n, answers);
+	target->submitted = false;
 	if (before.words != ask->format->words && ask->group == ask->sum)
 		gpb_answer_widen(&before, ask->format, ask->sum);
 	return gpb_batch_gave_up(batch, &why) ? why : NULL;
 }
 
-/* Merge what a target has in each of n ranges into the answers at hand. */
-static const char *
-merge_each(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n)
+/* Room for the answers to so many ranges */
+static int64 *
+alloc_share(GpbAsk *ask, uint32 n)
 {
-	int64	   *more = gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * n);
-	const char *why = run_target(ask, target, ranges, n, more);
+	return gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * n);
+}
+
+/* Merge what a target has in the ranges of its share into the answers at hand. */
+static const char *
+merge_share(GpbAsk *ask, GpbAsked *target, const GpbAskShare *share)
+{
+	int64	   *more = target->submitted ? target->share : alloc_share(ask, share->n);
+	const char *why = run_target(ask, target, share->ranges, share->n, NULL, more);
+	int			words = ask->format->words;
 	uint32		i;
 
-	for (i = 0; i < n && why == NULL; i++)
-		gpb_answer_merge(ask->format, ask->answers + (Size) i * ask->format->words,
-						 more + (Size) i * ask->format->words);
+	for (i = 0; i < share->n && why == NULL; i++)
+	{
+		const int64 *answer = more + (Size) i * words;
+		Size		number = share->number == NULL ? i : share->number[i];
+		int64	   *into = (int64 *) ask->answers + number * words;
+
+		/* most ranges are asked of one target */
+		if (into[0] == 0)
+			memcpy(into, answer, words * sizeof(int64));
+		else
+			gpb_answer_merge(ask->format, into, answer);
+	}
 	pfree(more);
 	return why;
+}
+
+/* Make room for the answers to n ranges; those before are forgotten. */
+static void
+reserve_answers(GpbAsk *ask, uint32 n)
+{
+	gpb_ask_forget(ask);
+	ask->n = n;
+	if (n == 0)
+		return;
+	if (ask->answers_context == NULL)
+		ask->answers_context = AllocSetContextCreate(ask->context, "gpubtree answers",
+													 ALLOCSET_DEFAULT_SIZES);
+	ask->answers = gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * n);
 }
 
 const char *
@@ -354,36 +427,149 @@ gpb_ask_each(GpbAsk *ask, const void *ranges, uint32 n)
 	const char *why;
 	int			i;
 
-	gpb_ask_forget(ask);
-	ask->n = n;
+	reserve_answers(ask, n);
 	if (n == 0)
 		return NULL;
-	if (ask->answers_context == NULL)
-		ask->answers_context = AllocSetContextCreate(ask->context, "gpubtree answers",
-													 ALLOCSET_DEFAULT_SIZES);
-	ask->answers = gpb_alloc_array(ask->answers_context, gpb_ask_answer_width(ask) * n);
-	why = run_target(ask, &ask->target[0], ranges, n, ask->answers);
+	why = run_target(ask, &ask->target[0], ranges, n, NULL, ask->answers);
 	for (i = 1; i < ask->ntargets && why == NULL; i++)
-		why = merge_each(ask, &ask->target[i], ranges, n);
+		why = merge_share(ask, &ask->target[i], &(GpbAskShare) {ranges, n, NULL});
 	return why;
+}
+
+/*
+ * Add a target's answer over all ranges, given as for run_target(), to the group, unless its groups
+ * are wanted.
+ */
+static const char *
+total_of_target(GpbAsk *ask, GpbAsked *target, const void *ranges, uint32 n,
+				GpbRangeSource *source)
+{
+	const char *why = run_target(ask, target, ranges, n, source, NULL);
+
+	if (why == NULL && target->want.program.ngroups == 0)
+		gpb_answer_merge(ask->format, group_sum(ask), gpb_batch_total(target->batch));
+	return why;
+}
+
+/*
+ * The most targets that have begun and not answered: enough to keep a device at work, and few
+ * enough to leave request slots to others
+ */
+#define GPB_TARGETS_AHEAD	16
+
+/* Where several targets have a share, note that their mirrors are used; returns when. */
+static TimestampTz
+use_mirrors(const GpbAsk *ask, const GpbAskShare *shares)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	int			i;
+
+	for (i = 0; i < ask->ntargets; i++)
+	{
+		if (shares[i].n > 0)
+			gpb_mirror_use(ask->target[i].index);
+	}
+	return now;
+}
+
+/* Begin what a target is asked; false if there is no request slot for it. */
+static bool
+submit_share(GpbAsk *ask, GpbAsked *target, const GpbAskShare *share, bool each,
+			 TimestampTz keep_since)
+{
+	GpbBatch   *batch = require_batch(ask, target);
+
+	target->share = each ? alloc_share(ask, share->n) : NULL;
+	target->submitted = true;
+	return gpb_batch_submit(batch, share->ranges, share->n, target->share, keep_since);
+}
+
+/*
+ * Have each target answer its share, and merge the answers to each range, or add up those over all.
+ * A device needs longer for a request than a processor to send it, so requests of several targets
+ * are in flight together; no function of a user runs meanwhile.  Returns NULL, or why there is no
+ * answer: then nothing is left in flight.
+ */
+static const char *
+run_shares(GpbAsk *ask, const GpbAskShare *shares, bool each)
+{
+	TimestampTz keep_since = use_mirrors(ask, shares);
+	const char *why = NULL;
+	int			ahead = 0;
+	int			next = 0;
+	int			i;
+
+	for (i = 0; i < ask->ntargets && why == NULL; i++)
+	{
+		bool		room = true;
+
+		for (; room && next < ask->ntargets && ahead < GPB_TARGETS_AHEAD; next++)
+		{
+			if (shares[next].n == 0)
+				continue;
+			room = submit_share(ask, &ask->target[next], &shares[next], each, keep_since);
+			ahead++;
+		}
+		if (shares[i].n == 0)
+			continue;
+		why = each ? merge_share(ask, &ask->target[i], &shares[i]) :
+			total_of_target(ask, &ask->target[i], shares[i].ranges, shares[i].n, NULL);
+		ahead--;
+	}
+	if (why != NULL)
+		gpb_ask_stop(ask);
+	return why;
+}
+
+const char *
+gpb_ask_each_share(GpbAsk *ask, const GpbAskShare *shares, uint32 n)
+{
+	uint32		range;
+	int			i;
+
+	reserve_answers(ask, n);
+	for (i = 0; i < ask->ntargets; i++)
+	{
+		if (shares[i].n > 0)
+			(void) require_batch(ask, &ask->target[i]);
+	}
+	for (range = 0; range < n; range++)
+		gpb_answer_init(ask->format, (int64 *) ask->answers + (Size) range * ask->format->words);
+	return run_shares(ask, shares, true);
 }
 
 const char *
 gpb_ask_total(GpbAsk *ask, const void *ranges, uint32 n)
 {
+	const char *why = NULL;
 	int			i;
 
-	for (i = 0; i < ask->ntargets; i++)
-	{
-		GpbAsked   *target = &ask->target[i];
-		const char *why = run_target(ask, target, ranges, n, NULL);
+	for (i = 0; i < ask->ntargets && why == NULL; i++)
+		why = total_of_target(ask, &ask->target[i], ranges, n, NULL);
+	return why;
+}
 
-		if (why != NULL)
-			return why;
-		if (target->want.program.ngroups == 0)
-			gpb_answer_merge(ask->format, group_sum(ask), gpb_batch_total(target->batch));
-	}
-	return NULL;
+bool
+gpb_ask_submit_total(GpbAsk *ask, const void *ranges, uint32 n, TimestampTz keep_since)
+{
+	GpbAsked   *target = &ask->target[0];
+
+	Assert(ask->ntargets == 1 && !target->submitted);
+	target->submitted = true;
+	return gpb_batch_submit(require_batch(ask, target), ranges, n, NULL, keep_since);
+}
+
+const char *
+gpb_ask_total_shares(GpbAsk *ask, const GpbAskShare *shares)
+{
+	return run_shares(ask, shares, false);
+}
+
+const char *
+gpb_ask_total_source(GpbAsk *ask, GpbRangeSource *source)
+{
+	Assert(ask->ntargets == 1);
+	return total_of_target(ask, &ask->target[0], NULL, 0, source);
 }
 
 /* A list is of one target, since who reads it goes to that one's table. */
@@ -404,6 +590,26 @@ bool
 gpb_ask_at_end(const GpbAsk *ask)
 {
 	return gpb_batch_at_end(ask->target[0].batch);
+}
+
+/* ---- an answer that is put together ---- */
+
+GpbCollected *
+gpb_ask_collected(const GpbAsk *ask)
+{
+	return ask->collected;
+}
+
+void
+gpb_ask_use_collected(GpbAsk *ask)
+{
+	ask->group = gpb_collected_total(ask->collected);
+}
+
+const GpbProgram *
+gpb_ask_program(const GpbAsk *ask)
+{
+	return &ask->target[0].want.program;
 }
 
 /* ---- answers ---- */
@@ -439,6 +645,8 @@ gpb_ask_group_count(const GpbAsk *ask)
 	uint64		n = 0;
 	int			i;
 
+	if (ask->collected != NULL)
+		return gpb_collected_groups(ask->collected)->n;
 	for (i = 0; i < ask->ntargets && ask->target[i].batch != NULL; i++)
 		n += gpb_batch_group_count(ask->target[i].batch);
 	return n;
@@ -448,9 +656,25 @@ uint64
 gpb_ask_adjacent_groups(const GpbAsk *ask, uint64 at, const char **first)
 {
 	Assert(ask->ntargets == 1);
+	if (ask->collected != NULL)
+		return gpb_groups_adjacent(gpb_collected_groups(ask->collected), at, first);
 	if (ask->target[0].batch == NULL)
 		return 0;
 	return gpb_batch_adjacent_groups(ask->target[0].batch, at, first);
+}
+
+/* The next of the groups that were collected */
+static const GpbGroup *
+next_collected(GpbAsk *ask, uint64 *at)
+{
+	GpbGroupTable *groups = gpb_collected_groups(ask->collected);
+	const GpbGroup *group;
+
+	if (*at >= groups->n)
+		return NULL;
+	group = gpb_groups_at(groups, (uint32) (*at)++);
+	ask->group = group->words + groups->program->ngroups;
+	return group;
 }
 
 const GpbGroup *
@@ -458,6 +682,8 @@ gpb_ask_next_group(GpbAsk *ask, uint64 *at)
 {
 	int			i;
 
+	if (ask->collected != NULL)
+		return next_collected(ask, at);
 	for (i = *at >> GPB_TARGET_SHIFT; i < ask->ntargets && ask->target[i].batch != NULL; i++)
 	{
 		uint64		base = (uint64) i << GPB_TARGET_SHIFT;
@@ -531,10 +757,15 @@ gpb_group_final(const GpbAsk *ask, Datum *values, bool *isnull)
 const char *
 gpb_ask_engine(const GpbAsk *ask)
 {
-	const GpbBatch *batch = ask->target[ask->ntargets - 1].batch;
+	int			i;
 
-	if (batch != NULL)
-		return gpb_batch_counters(batch)->engine;
+	for (i = ask->ntargets - 1; i >= 0; i--)
+	{
+		const GpbBatch *batch = ask->target[i].batch;
+
+		if (batch != NULL && (i == 0 || gpb_batch_counters(batch)->runs > 0))
+			return gpb_batch_counters(batch)->engine;
+	}
 	return ask->past.engine != NULL ? ask->past.engine : "none";
 }
 

@@ -11,10 +11,14 @@
  * Answers are added up by groups, of one range or of several, and a group's answer becomes the
  * aggregates' values.  There is one group at a time.
  *
+ * An ask that collects has no batch, but an answer that its node puts together, and then reads in
+ * the same way.
+ *
  * An ask has an array of targets, each a table with an index, so that one question can be put to
  * several indexes.  Each has its own constants, since codes are those of an index's dictionary, and
  * its own batch; their answers are merged in ask.c, groups where merge_groups.h merges those of one
- * program.  Nodes have one target today.
+ * program.  Nodes over partitions have several, each of which is asked for its share of the ranges
+ * (partitions.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +30,7 @@
 #include "nodes/execnodes.h"
 
 #include "engine/batch.h"
+#include "exec/answer/collected.h"
 #include "exec/compile/items.h"
 #include "exec/compile/program_build.h"
 
@@ -54,6 +59,9 @@ typedef struct GpbAskWant
 	int			nitems;
 	const GpbAggregateItem *items;	/* over the program's terms or, without one, over columns */
 	bool		list;			/* without a plan: is it the entries that are asked for? */
+	bool		collects;		/* nobody is asked: the caller puts the answer together, from groups
+								 * that others have found, or from rows (gpb_ask_collected()).  The
+								 * one target's index tells how entries are laid out. */
 	GpbRangeForm form;			/* of the ranges */
 	bool		heap_rows;		/* of a list, as in GpbBatchWant; one with a limit has none */
 	bool		early;			/* as in GpbBatchWant, like what follows */
@@ -113,6 +121,34 @@ extern void gpb_ask_set_form(GpbAsk *ask, GpbRangeForm form);
 extern const char *gpb_ask_each(GpbAsk *ask, const void *ranges, uint32 n);
 extern const char *gpb_ask_total(GpbAsk *ask, const void *ranges, uint32 n);
 
+/* What one target is asked of a question */
+typedef struct GpbAskShare
+{
+	const void *ranges;
+	uint32		n;
+	const uint32 *number;		/* of each, its number in the question; NULL: its own place */
+} GpbAskShare;
+
+/*
+ * The same where each target is asked for ranges of its own, a share each.  The answer to one is
+ * added to that number of the question, which has n.
+ */
+extern const char *gpb_ask_each_share(GpbAsk *ask, const GpbAskShare *shares, uint32 n);
+extern const char *gpb_ask_total_shares(GpbAsk *ask, const GpbAskShare *shares);
+
+/*
+ * gpb_ask_total() over ranges that come while they are answered; the form of ranges is
+ * GPB_RANGE_BOUNDS, and the target is one.
+ */
+extern const char *gpb_ask_total_source(GpbAsk *ask, GpbRangeSource *source);
+
+/*
+ * Ask for what gpb_ask_total() will be called for next, with the same ranges, so that a device
+ * answers meanwhile: gpb_batch_submit() says what that takes, and returns.  There is one target.
+ */
+extern bool gpb_ask_submit_total(GpbAsk *ask, const void *ranges, uint32 n,
+								 TimestampTz keep_since);
+
 /* Ask for a list of entries, and get its parts, as gpb_batch_run() and gpb_batch_matches() do. */
 extern void gpb_ask_list(GpbAsk *ask, const void *ranges, uint32 n);
 extern GpbRangeEntry *gpb_ask_matches(GpbAsk *ask, uint64 *n);
@@ -125,6 +161,22 @@ extern void gpb_ask_forget(GpbAsk *ask);
 
 /* End what answers, and with it groups and lists; the next question begins it anew. */
 extern void gpb_ask_stop(GpbAsk *ask);
+
+/* ---- an answer that is put together ---- */
+
+/*
+ * Of an ask that collects: its answer, without entries since it began, its constants were bound, or
+ * it stopped.  Once it is complete gpb_ask_use_collected() makes the answer over all entries of a
+ * program without group slots the group at hand, as gpb_ask_total() does.
+ */
+extern GpbCollected *gpb_ask_collected(const GpbAsk *ask);
+extern void gpb_ask_use_collected(GpbAsk *ask);
+
+/* The constants of an ask of one target that has them, and of those that take them over */
+extern const GpbProgramConstants *gpb_ask_constants(const GpbAsk *ask);
+
+/* The program that is done, with the constants that were bound last */
+extern const GpbProgram *gpb_ask_program(const GpbAsk *ask);
 
 /* ---- answers ---- */
 

@@ -174,7 +174,7 @@ final_extreme(Relation index, const GpbAggregateItem *item, const GpbAnswerColum
 	word = answer[column->minmax + greatest];
 	if (gpb_word_is_float(item->type.sql))
 		word = gpb_float_unorder(word);
-	return gpb_words_value(index, item->type, &word);
+	return gpb_words_value(&(GpbCodeSource) {.index = index}, item->type, &word);
 }
 
 /* A variance, or the standard deviation that is its root, of a population or of a sample */

@@ -22,6 +22,7 @@ struct GpbListRows
 {
 	MemoryContext context;
 	GpbNode    *node;
+	GpbAskTarget target;
 	GpbAsk	   *ask;
 	bool		heap_rows;
 	bool		in_order;
@@ -46,7 +47,8 @@ struct GpbListRows
 };
 
 GpbListRows *
-gpb_list_begin(GpbNode *node, GpbAsk *ask, bool heap_rows, bool in_order)
+gpb_list_begin(GpbNode *node, const GpbAskTarget *target, GpbAsk *ask, bool heap_rows,
+			   bool in_order)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree list",
 												  ALLOCSET_SMALL_SIZES);
@@ -54,10 +56,11 @@ gpb_list_begin(GpbNode *node, GpbAsk *ask, bool heap_rows, bool in_order)
 
 	list->context = context;
 	list->node = node;
+	list->target = *target;
 	list->ask = ask;
 	list->heap_rows = heap_rows;
 	list->in_order = in_order;
-	list->width = gpb_entry_record_width(gpb_layout(node->index));
+	list->width = gpb_entry_record_width(gpb_layout(target->index));
 	list->window = PG_UINT32_MAX;
 	return list;
 }
@@ -165,7 +168,7 @@ start_visits(GpbListRows *list)
 	{
 		MemoryContext caller = MemoryContextSwitchTo(list->context);
 
-		list->visit = gpb_visit_begin(list->node->heap, list->node->index,
+		list->visit = gpb_visit_begin(list->target.heap, list->target.index,
 									  list->node->css.ss.ps.state->es_snapshot, list->width,
 									  NULL, NULL);
 		MemoryContextSwitchTo(caller);

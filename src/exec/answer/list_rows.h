@@ -17,12 +17,13 @@
 typedef struct GpbListRows GpbListRows;
 
 /*
- * Begin with no list of the node's index, by what "ask" asks, which the list ends.  If heap_rows,
+ * Begin with no list of the target's index, by what "ask" asks, which the list ends.  If heap_rows,
  * the heap is visited for each entry, and its row handed out.  If in_order, entries come in the
  * order of their ranges; else they come in parts, in no order.  All memory is of a child of the
  * current context.
  */
-extern GpbListRows *gpb_list_begin(GpbNode *node, GpbAsk *ask, bool heap_rows, bool in_order);
+extern GpbListRows *gpb_list_begin(GpbNode *node, const GpbAskTarget *target, GpbAsk *ask,
+								   bool heap_rows, bool in_order);
 
 /*
  * Begin with the entries of n ranges, each of so many bytes, which must live until the list was

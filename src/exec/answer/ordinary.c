@@ -8,7 +8,13 @@
 #include "compat.h"
 
 #include "executor/executor.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/prep.h"
+#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/selfuncs.h"
 
 #include "exec/answer/kept_rows.h"
 #include "exec/answer/ordinary.h"
@@ -48,7 +54,7 @@ path_size(const Path *path)
 static Path *
 ordinary_of(Path *path, int place)
 {
-	if (gpb_is_our_path(path) && list_length(((CustomPath *) path)->custom_paths) == place + 1)
+	if (gpb_is_our_path(path) && list_length(((CustomPath *) path)->custom_paths) > place)
 		path = list_nth(((CustomPath *) path)->custom_paths, place);
 	return path_size(path) > 0 ? path : NULL;
 }
@@ -67,6 +73,48 @@ is_better(PlannerInfo *root, const Path *path, const Path *other, bool serial)
 	return gpb_is_core_choice(root, path, other);
 }
 
+/*
+ * Does the path append groups or joins of partitions, rather than partitions?  Such an Append is
+ * not pruned when it begins, and no partition can be opened from PostgreSQL 18 on that another
+ * Append of the statement has pruned then, that of our node, say.
+ */
+static bool
+appends_results(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_AppendPath:
+		case T_MergeAppendPath:
+			return !IS_SIMPLE_REL(path->parent);
+		case T_NestPath:
+		case T_MergePath:
+		case T_HashPath:
+			return appends_results(((const JoinPath *) path)->outerjoinpath) ||
+				appends_results(((const JoinPath *) path)->innerjoinpath);
+		case T_AggPath:
+			return appends_results(((const AggPath *) path)->subpath);
+		case T_GroupingSetsPath:
+			return appends_results(((const GroupingSetsPath *) path)->subpath);
+		case T_GroupPath:
+			return appends_results(((const GroupPath *) path)->subpath);
+		case T_UpperUniquePath:
+			return appends_results(((const UpperUniquePath *) path)->subpath);
+		case T_SortPath:
+		case T_IncrementalSortPath:
+			return appends_results(((const SortPath *) path)->subpath);
+		case T_ProjectionPath:
+			return appends_results(((const ProjectionPath *) path)->subpath);
+		case T_MaterialPath:
+			return appends_results(((const MaterialPath *) path)->subpath);
+		case T_GatherPath:
+			return appends_results(((const GatherPath *) path)->subpath);
+		case T_GatherMergePath:
+			return appends_results(((const GatherMergePath *) path)->subpath);
+		default:
+			return false;
+	}
+}
+
 /* The best ordinary path with this target and no parameters, as a copy; NULL if there is none. */
 static Path *
 choose_ordinary(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target, int place,
@@ -80,30 +128,87 @@ choose_ordinary(PlannerInfo *root, RelOptInfo *rel, const PathTarget *target, in
 		Path	   *path = ordinary_of(lfirst(lc), place);
 
 		if (path != NULL && bms_is_empty(PATH_REQ_OUTER(path)) &&
-			equal(path->pathtarget->exprs, target->exprs) && is_better(root, path, best, serial))
+			equal(path->pathtarget->exprs, target->exprs) && !appends_results(path) &&
+			is_better(root, path, best, serial))
 			best = path;
 	}
 	return best == NULL ? NULL : memcpy(palloc(path_size(best)), best, path_size(best));
+}
+
+/* The table or subquery that a query groups; NULL if it groups several, or has sets of groups. */
+static RelOptInfo *
+grouped_alone(PlannerInfo *root, RelOptInfo *grouped_rel, const PathTarget *target)
+{
+	if (!list_member_ptr(root->upper_rels[UPPERREL_GROUP_AGG], grouped_rel) ||
+		!equal(grouped_rel->reltarget->exprs, target->exprs) ||
+		root->parse->groupingSets != NIL || root->numOrderedAggs > 0 ||
+		bms_membership(root->all_baserels) != BMS_SINGLETON)
+		return NULL;
+	return find_base_rel(root, bms_singleton_member(root->all_baserels));
+}
+
+/*
+ * A path that groups all rows of the partitions, which core makes, too, and drops where it is
+ * cheaper to group each partition's first.
+ */
+static Path *
+group_all_rows(PlannerInfo *root, RelOptInfo *grouped_rel, const PathTarget *target)
+{
+	RelOptInfo *rel = grouped_alone(root, grouped_rel, target);
+	List	   *clauses = GPB_GROUP_CLAUSE(root);
+	List	   *groups = get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist);
+	AggStrategy strategy = AGG_HASHED;
+	AggClauseCosts costs = {0};
+	Path	   *rows;
+	double		ngroups;
+
+	if (rel == NULL)
+		return NULL;
+	rows = rel->cheapest_total_path;
+	ngroups = groups == NIL ? 1 : estimate_num_groups(root, groups, rows->rows, NULL, NULL);
+	if (groups == NIL)
+		strategy = AGG_PLAIN;
+	else if (clauses == NIL || !grouping_is_hashable(clauses))
+	{
+		strategy = AGG_SORTED;
+		if (root->group_pathkeys != NIL)
+			rows = (Path *) create_sort_path(root, grouped_rel, rows, root->group_pathkeys, -1.0);
+	}
+	get_agg_clause_costs(root, AGGSPLIT_SIMPLE, &costs);
+	return (Path *) create_agg_path(root, grouped_rel, rows, grouped_rel->reltarget, strategy,
+									AGGSPLIT_SIMPLE, clauses, (List *) root->parse->havingQual,
+									&costs, ngroups);
 }
 
 Path *
 gpb_ordinary_path(PlannerInfo *root, RelOptInfo *grouped_rel, const PathTarget *target,
 				  bool serial)
 {
-	return choose_ordinary(root, grouped_rel, target, 0, serial);
+	Path	   *path = choose_ordinary(root, grouped_rel, target, 0, serial);
+
+	if (path == NULL && enable_partitionwise_aggregate)
+		path = group_all_rows(root, grouped_rel, target);
+	return path;
 }
 
 /*
- * May plans be made of the outer paths twice?  SubPlans would share their state, and setrefs.c
- * treats the range table of a subquery each time.
+ * May plans be made of the outer paths twice?  SubPlans would share their state, setrefs.c treats
+ * the range table of a subquery each time, and one of the two might prune what the other opens.
  */
 static bool
 may_be_twice(PlannerInfo *root, RelOptInfo *outerrel)
 {
 	int			relid = -1;
 
+	ListCell   *lc;
+
 	if (root->parse->hasSubLinks || root->parse->cteList != NIL)
 		return false;
+	foreach(lc, outerrel->pathlist)
+	{
+		if (appends_results(lfirst(lc)))
+			return false;
+	}
 	while ((relid = bms_next_member(outerrel->relids, relid)) >= 0)
 	{
 		if (planner_rt_fetch(relid, root)->rtekind == RTE_SUBQUERY)

@@ -19,7 +19,8 @@
  * The ordinary path that core would choose of the grouping's so far, with this target, as a copy of
  * its own: add_path() frees the paths that ours makes superfluous.  If "serial", one without
  * parallel workers is preferred, since constants that may fail cannot be evaluated in parallel mode
- * (program_bind_safe.c).  NULL if there is none.
+ * (program_bind_safe.c).  It scans partitions below an Append of theirs alone, as the node does,
+ * so that both have those that were not pruned when the statement began.  NULL if there is none.
  */
 extern Path *gpb_ordinary_path(PlannerInfo *root, RelOptInfo *grouped_rel,
 							   const PathTarget *target, bool serial);

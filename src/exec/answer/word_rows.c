@@ -47,7 +47,7 @@ typedef struct GpbRowSource
 
 struct GpbWordRows
 {
-	Relation	index;
+	GpbCodeSource codes;
 	const char *at;				/* groups that are not rows yet */
 	const char *end;
 	Size		width;
@@ -205,7 +205,7 @@ gpb_word_rows_start(GpbWordRows *rows, const GpbRowSources *sources,
 {
 	int			i;
 
-	rows->index = sources->index;
+	rows->codes = sources->codes;
 	rows->datums = datums;
 	rows->ngroups = sources->ngroups;
 	rows->width = sizeof(GpbGroup) +
@@ -239,11 +239,11 @@ make_column(const GpbWordRows *rows, const GpbRowColumn *column, const GpbGroup 
 	const GpbRowSource *source = &rows->source[column->at];
 
 	if (column->way == GPB_COLUMN_ITEM)
-		return gpb_aggregate_final(rows->index, source->item, source->answer,
+		return gpb_aggregate_final(rows->codes.index, source->item, source->answer,
 								   group->words + rows->ngroups, isnull);
 	*isnull = (group->nulls >> column->word & 1) != 0;
 	return *isnull ? (Datum) 0 :
-		gpb_words_value(rows->index, source->type, &group->words[column->word]);
+		gpb_words_value(&rows->codes, source->type, &group->words[column->word]);
 }
 
 static pg_attribute_always_inline void

@@ -19,13 +19,14 @@
 #include "nodes/execnodes.h"
 
 #include "exec/answer/merge_groups.h"
+#include "exec/compile/program_words.h"
 
 typedef struct GpbWordRows GpbWordRows;
 
 /* What the columns of a scan tuple are, counted from 0 */
 typedef struct GpbRowSources
 {
-	Relation	index;			/* whose dictionary has the values of groups that are codes */
+	GpbCodeSource codes;		/* whose codes groups are, and the entries of the answers */
 	int			nitems;			/* aggregates, which come first */
 	const GpbAggregateItem *items;
 	int			ngroups;		/* group slots of the program */

@@ -26,7 +26,7 @@ has_values_elsewhere(const GpbProgramConstants *constants)
 {
 	GpbLayout	layout;
 
-	if (constants->columns == 0)
+	if (constants->columns == 0 || constants->of_rows)
 		return false;
 	layout = *gpb_layout(constants->index);
 	return gpb_layout_has_dictionary(&layout) &&
@@ -47,6 +47,7 @@ gpb_program_constants_init(const GpbProgramPlan *plan, Relation index, PlanState
 	constants->collation = palloc(sizeof(Oid) * (constants->n + 1));
 	memcpy(constants->type, plan->constant_type, sizeof(constants->type));
 	constants->columns = gpb_program_columns(&plan->program);
+	constants->of_rows = false;
 	constants->more = palloc0(sizeof(GpbMoreWords));
 	constants->more->context = CurrentMemoryContext;
 	foreach(lc, plan->constants)
@@ -142,6 +143,10 @@ bind_codes(const GpbProgramConstants *constants, int i, ExprContext *econtext,
 	GpbCodesTable made = {0};
 	const char *refusal = NULL;
 
+	program->constant[i] = 0;
+	if (constants->of_rows)
+		return constants->type[i].class == GPB_TABLE_CODES ? NULL :
+			"the order of values that are not in the index";
 	if (constants->type[i].class == GPB_TABLE_CODES)
 		refusal = gpb_evaluate_codes(constants, i, econtext, &made);
 	else

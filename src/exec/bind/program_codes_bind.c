@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "exec/bind/texts.h"
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
 #include "index/dictionary.h"
@@ -20,12 +21,15 @@
 #define GPB_CODES_TOGETHER	1024
 
 Datum
-gpb_words_value(Relation index, GpbWordType type, const int64 *words)
+gpb_words_value(const GpbCodeSource *codes, GpbWordType type, const int64 *words)
 {
+	if (type.class != GPB_WORDS_CODE && type.class != GPB_WORDS_RANKED)
+		return gpb_words_datum(type, words);
+	if (codes->texts != NULL)
+		return gpb_texts_value(codes->texts, (uint32) words[0]);
 	/* below a rank it is the lower half */
-	if (type.class == GPB_WORDS_CODE || type.class == GPB_WORDS_RANKED)
-		return gpb_dictionary_value(index, gpb_dictionary(index), type.column, (uint32) words[0]);
-	return gpb_words_datum(type, words);
+	return gpb_dictionary_value(codes->index, codes->dictionary != NULL ? codes->dictionary :
+								gpb_dictionary(codes->index), type.column, (uint32) words[0]);
 }
 
 /* What a condition is for the codes of a column */

@@ -58,6 +58,19 @@ gpb_row_program_is_certain(const GpbRowProgram *program)
 	return !program->is_uncertain;
 }
 
+bool
+gpb_row_program_has_ranks(const GpbRowProgram *program)
+{
+	int			i;
+
+	for (i = 0; program->present && i < list_length(program->plan.constants); i++)
+	{
+		if (program->plan.constant_type[i].class == GPB_TABLE_RANKS)
+			return true;
+	}
+	return false;
+}
+
 /* ---- what travels in the plan ---- */
 
 /*

@@ -51,6 +51,9 @@ extern const char *gpb_match_row_program(PlannerInfo *root, IndexOptInfo *index,
  */
 extern bool gpb_row_program_is_certain(const GpbRowProgram *program);
 
+/* Has it values that are ranks of texts, whose order is that of one index's dictionary? */
+extern bool gpb_row_program_has_ranks(const GpbRowProgram *program);
+
 /* Append the program to a plan's private list; alias is the table's. */
 extern void gpb_put_row_program(List **private, const GpbRowProgram *program, Oid index,
 								const char *alias);

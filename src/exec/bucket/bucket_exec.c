@@ -24,30 +24,9 @@
 #include "exec/answer/ordinary.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/price/growth.h"
-#include "exec/shell/expressions.h"
 #include "index/index.h"
 
 /* ---- begin ---- */
-
-/* Prepare the conditions and the function, for an open index. */
-static void
-begin_bucket_expressions(GpbBucketScan *scan)
-{
-	const GpbBucketPlan *plan = &scan->plan;
-	PlanState  *ps = &scan->node.css.ss.ps;
-	ListCell   *lc;
-
-	scan->conditions = gpb_conditions_init(scan->node.index, plan->conditions, NIL, NIL, ps);
-	scan->function = gpb_bucket_function_begin(plan->functions,
-											   scan->node.index->rd_opcintype[plan->column]);
-	gpb_bucket_function_check_rights(scan->function);
-	scan->narguments = list_length(plan->arguments);
-	Assert(scan->narguments == gpb_bucket_function_arguments(scan->function));
-	scan->arguments = palloc(sizeof(ExprState *) * scan->narguments);
-	foreach(lc, plan->arguments)
-		scan->arguments[foreach_current_index(lc)] = ExecInitExpr(lfirst(lc), ps);
-	scan->arguments_may_fail = gpb_may_fail((Node *) plan->arguments);
-}
 
 /* Raise core's errors about rights to execute what stands in the query. */
 static void
@@ -94,6 +73,20 @@ begin_asking(GpbBucketScan *scan)
 		scan->rows = gpb_word_rows_begin(css);
 }
 
+/* Begin a node that merges the states of its child. */
+static void
+begin_merge(GpbBucketScan *scan, int eflags)
+{
+	const GpbBucketPlan *plan = &scan->plan;
+
+	gpb_start_child(&scan->node, eflags);
+	if (!gpb_open_above(&scan->node, plan->index, eflags))
+		return;
+	gpb_bucket_begin_arguments(scan);
+	scan->having = ExecInitQual(plan->having, &scan->node.css.ss.ps);
+	gpb_bucket_merge_begin(scan);
+}
+
 static void
 begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
@@ -102,6 +95,11 @@ begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	gpb_bucket_get(node, &scan->plan);
 	require_rights(&scan->plan, node);
+	if (scan->plan.merges)
+	{
+		begin_merge(scan, eflags);
+		return;
+	}
 	if (node->custom_plans != NIL)
 		gpb_ordinary_begin(&scan->node, linitial(node->custom_plans), eflags);
 	if (!gpb_open_scanned(&scan->node, scan->plan.index, eflags))
@@ -109,11 +107,11 @@ begin_bucket_aggregate(CustomScanState *css, EState *estate, int eflags)
 
 	/* a copy: the relcache may rebuild its own at any time */
 	scan->layout = *gpb_layout(scan->node.index);
-	begin_bucket_expressions(scan);
+	gpb_bucket_begin_arguments(scan);
+	scan->conditions = gpb_conditions_init(scan->node.index, scan->plan.conditions, NIL, NIL,
+										   &css->ss.ps);
 	begin_asking(scan);
 	gpb_bucket_batches_begin(scan);
-	scan->evaluation = AllocSetContextCreate(CurrentMemoryContext, "gpubtree bucket arguments",
-											 ALLOCSET_SMALL_SIZES);
 	scan->execution = AllocSetContextCreate(CurrentMemoryContext, "gpubtree bucket aggregate",
 											ALLOCSET_DEFAULT_SIZES);
 }
@@ -135,25 +133,6 @@ range_has_row(GpbBucketScan *scan, GpbRange range)
 	index_endscan(rows);
 	ExecDropSingleTupleTableSlot(slot);
 	return found;
-}
-
-/* Evaluate the function's other arguments; they live until the next evaluation. */
-static const GpbBucketOrder *
-set_bucket_arguments(GpbBucketScan *scan)
-{
-	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
-	MemoryContext caller = MemoryContextSwitchTo(scan->evaluation);
-	Datum	   *values = palloc(sizeof(Datum) * scan->narguments);
-	bool	   *isnull = palloc(sizeof(bool) * scan->narguments);
-	const GpbBucketOrder *order;
-	int			i;
-
-	/* not in the per-tuple memory, which goes with each group */
-	for (i = 0; i < scan->narguments; i++)
-		values[i] = ExecEvalExpr(scan->arguments[i], econtext, &isnull[i]);
-	order = gpb_bucket_function_set(scan->function, values, isnull);
-	MemoryContextSwitchTo(caller);
-	return order;
 }
 
 /*
@@ -199,7 +178,7 @@ evaluate_buckets(GpbBucketScan *scan)
 	if (scan->arguments_may_fail && !range_has_row(scan, range))
 		return;
 
-	scan->order = set_bucket_arguments(scan);
+	scan->order = gpb_bucket_set_arguments(scan);
 	scan->has_null = scan->order->null;
 	scan->null_range = range;
 	gpb_split_nulls(&scan->layout, scan->plan.column, range, &not_null, &nulls);
@@ -267,10 +246,13 @@ next_bucket_row(GpbBucketScan *scan)
 
 	if (scan->node.ordinary_plan != NULL)
 		return gpb_bucket_stored_row(scan);
-	if (!gpb_bucket_next_group(scan))
+	if (scan->stream != NULL ? !gpb_bucket_merged_group(scan) : !gpb_bucket_next_group(scan))
 		return false;
 	caller = MemoryContextSwitchTo(scan->node.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
-	gpb_bucket_fill_tuple(scan, NULL);
+	if (scan->plan.returns_states)
+		gpb_bucket_fill_state(scan);
+	else
+		gpb_bucket_fill_tuple(scan, NULL);
 	MemoryContextSwitchTo(caller);
 	return true;
 }
@@ -283,7 +265,7 @@ exec_bucket_aggregate(CustomScanState *css)
 
 	if (scan->last_rows)
 		return gpb_bucket_last_row(scan);
-	if (!scan->started)
+	if (!scan->started && scan->stream == NULL)
 		answer_buckets(scan);
 	if (scan->node.gave_up != NULL)
 		return gpb_ordinary_row(&scan->node);
@@ -309,6 +291,11 @@ rescan_bucket_aggregate(CustomScanState *css)
 	bool		changed = css->ss.ps.chgParam != NULL;
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
+	if (scan->stream != NULL)
+	{
+		gpb_bucket_merge_rescan(scan, changed);
+		return;
+	}
 	gpb_ordinary_rescan(&scan->node);
 	if (changed)
 		scan->evaluated = false;
@@ -329,7 +316,9 @@ end_bucket_aggregate(CustomScanState *css)
 	GpbBucketScan *scan = (GpbBucketScan *) css;
 
 	gpb_bucket_drop_rows(scan);
-	if (scan->node.index != NULL)
+	if (scan->stream != NULL)
+		gpb_bucket_merge_stop(scan);
+	else if (scan->node.index != NULL)
 		gpb_bucket_batches_stop(scan);
 	gpb_ask_end(scan->ask);
 	gpb_ask_end(scan->null_ask);

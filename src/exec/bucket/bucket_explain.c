@@ -28,6 +28,22 @@ explain_group_keys(GpbBucketScan *scan, List *ancestors, ExplainState *es)
 						gpb_explained_list(&scan->node.css, keys, ancestors, es), es);
 }
 
+/* Show a node that merges states. */
+static void
+explain_merge(GpbBucketScan *scan, List *ancestors, ExplainState *es)
+{
+	uint64		merged;
+	uint64		sorted;
+
+	explain_group_keys(scan, ancestors, es);
+	gpb_explain_clauses(GPB_LABEL_HAVING, &scan->node.css, scan->plan.having, ancestors, es);
+	if (!es->analyze)
+		return;
+	gpb_bucket_merge_counts(scan, &merged, &sorted);
+	ExplainPropertyInteger(GPB_LABEL_STATES, NULL, (int64) merged, es);
+	ExplainPropertyInteger(GPB_LABEL_STATES_SORTED, NULL, (int64) sorted, es);
+}
+
 void
 gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
@@ -36,8 +52,14 @@ gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	uint64		runs;
 	uint64		ranges;
 
+	if (scan->plan.merges)
+	{
+		explain_merge(scan, ancestors, es);
+		return;
+	}
 	gpb_ordinary_show(&scan->node);
-	explain_group_keys(scan, ancestors, es);
+	if (!scan->plan.returns_states)
+		explain_group_keys(scan, ancestors, es);
 	gpb_explain_index(scan->plan.index, es);
 	if (scan->plan.backward)
 		ExplainPropertyText(GPB_LABEL_SCAN_DIRECTION, "Backward", es);

@@ -149,7 +149,7 @@ gpb_bucket_fill_tuple(GpbBucketScan *scan, const GpbGroup *group)
 	ExecClearTuple(tuple);
 	memset(isnull, true, tuple->tts_tupleDescriptor->natts * sizeof(bool));
 	/* the group at hand is that of NULL, or one that is cut from ranges */
-	gpb_group_final(scan->group_null ? scan->null_ask : scan->ask, values, isnull);
+	gpb_group_final(gpb_bucket_ask(scan), values, isnull);
 	if (!scan->group_null)
 	{
 		values[place] = gpb_bucket_datum(scan->function, scan->group_result);
@@ -159,8 +159,8 @@ gpb_bucket_fill_tuple(GpbBucketScan *scan, const GpbGroup *group)
 	{
 		isnull[++place] = (group->nulls >> i & 1) != 0;
 		if (!isnull[place])
-			values[place] = gpb_words_value(scan->node.index, plan->group_types[i],
-											&group->words[i]);
+			values[place] = gpb_words_value(&(GpbCodeSource) {scan->node.index},
+											plan->group_types[i], &group->words[i]);
 	}
 	ExecStoreVirtualTuple(tuple);
 }

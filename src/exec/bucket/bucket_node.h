@@ -26,6 +26,25 @@
 
 /* ---- the plan node ---- */
 
+/* In which order a node that merges gets states, each of which is of one bucket */
+typedef enum GpbStatesOrder
+{
+	GPB_STATES_UNSORTED,		/* in none: the node sorts them */
+	GPB_STATES_MERGED,			/* in that of results, from core's MergeAppend */
+	GPB_STATES_BY_LEAF			/* leaves follow one another by their keys, and each has its results
+								 * in order: so do all, if the function rises */
+} GpbStatesOrder;
+
+/* How a node merges the states of its child's rows */
+typedef struct GpbBucketMerge
+{
+	bool		descends;		/* does the node return falling results? */
+	bool		nulls_first;
+	GpbStatesOrder order;
+	int64		first;			/* no key is below this, or above that, as integers of */
+	int64		last;			/* bucket_function.h */
+} GpbBucketMerge;
+
 /*
  * The fields of the plan node, which scans one table.  Its scan tuple has the value of each item,
  * the bucket function's result, the value of each other group expression and, never filled, the
@@ -33,6 +52,10 @@
  * is the ordinary plan, whose rows are the node's.
  *
  * HAVING is tested on what comes out: it is plan.qual or, where there is a program, "having".
+ *
+ * A node that merges stands for a partitioned table, and has a child that returns states.  Its
+ * index, column, items, functions and program are those of one of the leaves; its scan tuple has
+ * none of the columns that are never filled, and HAVING is "having".
  */
 typedef struct GpbBucketPlan
 {
@@ -51,6 +74,10 @@ typedef struct GpbBucketPlan
 	int			ngroups;		/* group expressions beside the bucket */
 	GpbWordType *group_types;	/* one for each of them */
 	List	   *having;
+	bool		returns_states; /* each bucket is a row of states, which is the first column; the
+								 * result is the second */
+	bool		merges;			/* there is nothing of conditions and filters */
+	GpbBucketMerge merge;		/* then */
 } GpbBucketPlan;
 
 /* Put the fields into the plan node. */
@@ -66,6 +93,9 @@ extern const GpbNodeKind gpb_bucket_aggregate_node;
  * none was offered.
  */
 extern bool gpb_bucket_aggregate_add_path(const GpbGrouping *query);
+
+/* Likewise for the groups of the leaves of a parent, of which planning has left several */
+extern bool gpb_bucket_add_merge_path(const GpbGrouping *query);
 
 /* ---- batches (bucket_batch.c) ---- */
 
@@ -86,6 +116,7 @@ typedef struct GpbBucketBatches
 } GpbBucketBatches;
 
 typedef struct GpbBucketScan GpbBucketScan;
+typedef struct GpbStateStream GpbStateStream;
 
 /* Prepare the node's batches; memory is of the current context. */
 extern void gpb_bucket_batches_begin(GpbBucketScan *scan);
@@ -144,7 +175,7 @@ struct GpbBucketScan
 									 * row first */
 
 	GpbAsk	   *ask;			/* about ranges of keys */
-	GpbAsk	   *null_ask;		/* about the group of NULL */
+	GpbAsk	   *null_ask;		/* about the group of NULL; NULL in a node that merges */
 	ExprState  *having;
 
 	/* what conditions and arguments were evaluated to */
@@ -182,6 +213,8 @@ struct GpbBucketScan
 	bool		last_rows;		/* it does so now: the rows that were kept are returned */
 
 	uint64		halved;			/* batches whose groups took more than memory */
+
+	GpbStateStream *stream;		/* what merges; NULL in a node that asks an index */
 };
 
 /* Do results fall from one group to the next? */
@@ -189,6 +222,13 @@ static inline bool
 gpb_bucket_descends(const GpbBucketScan *scan)
 {
 	return gpb_key_column_descends(&scan->layout, scan->plan.column) != scan->plan.backward;
+}
+
+/* What has the answer over the group at hand */
+static inline GpbAsk *
+gpb_bucket_ask(const GpbBucketScan *scan)
+{
+	return scan->group_null && scan->null_ask != NULL ? scan->null_ask : scan->ask;
 }
 
 /* The part of an execution that follows is in bucket_groups.c. */
@@ -225,6 +265,37 @@ extern void gpb_bucket_rescan_rows(GpbBucketScan *scan);
 
 /* Forget the rows that were kept. */
 extern void gpb_bucket_drop_rows(GpbBucketScan *scan);
+
+/* ---- bucket_arguments.c ---- */
+
+/* Prepare the function and its arguments, for an open index. */
+extern void gpb_bucket_begin_arguments(GpbBucketScan *scan);
+
+/* Evaluate the function's other arguments; they live until the next evaluation. */
+extern const GpbBucketOrder *gpb_bucket_set_arguments(GpbBucketScan *scan);
+
+/* ---- bucket_merge.c ---- */
+
+/* Put the group at hand into the scan tuple as a row of states. */
+extern void gpb_bucket_fill_state(GpbBucketScan *scan);
+
+/* Prepare to merge; the index is open. */
+extern void gpb_bucket_merge_begin(GpbBucketScan *scan);
+
+/*
+ * Find the next group of the child's states; false if there are no more.  If nothing was evaluated
+ * yet this is the moment whose settings count (rule M12).
+ */
+extern bool gpb_bucket_merged_group(GpbBucketScan *scan);
+
+/* Forget all states; if "changed", also what was evaluated. */
+extern void gpb_bucket_merge_rescan(GpbBucketScan *scan, bool changed);
+
+/* Give back what states are sorted in. */
+extern void gpb_bucket_merge_stop(GpbBucketScan *scan);
+
+/* How many states were merged, and how many of them were sorted */
+extern void gpb_bucket_merge_counts(const GpbBucketScan *scan, uint64 *merged, uint64 *sorted);
 
 extern void gpb_bucket_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 

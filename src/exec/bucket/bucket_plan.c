@@ -8,11 +8,12 @@
 #include "compat.h"
 
 #include "access/stratnum.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 
 #include "exec/answer/ordinary.h"
-#include "exec/bucket/bucket_match.h"
+#include "exec/bucket/bucket_path.h"
 #include "exec/price/core_paths.h"
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
@@ -23,19 +24,27 @@
 static Plan *plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 								   List *tlist, List *clauses, List *custom_plans);
 
+static Plan *plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+						List *clauses, List *custom_plans);
+
 static const CustomPathMethods bucket_aggregate_path_methods = {
 	.CustomName = "GpubtreeBucketAggregate",
 	.PlanCustomPath = plan_bucket_aggregate
 };
 
-typedef struct GpbBucketPath
+static const CustomPathMethods alike_path_methods = {
+	.CustomName = "GpubtreeBucketAggregate",
+	.PlanCustomPath = plan_alike
+};
+
+/* A path that differs from another leaf's in the table and the index alone */
+typedef struct GpbAlikePath
 {
 	CustomPath	path;
-	IndexOptInfo *index;
-	List	   *columns;		/* what the node computes: aggregates, bucket, other groups */
-	List	   *having;
-	GpbBucketPlan plan;
-} GpbBucketPath;
+	GpbBucketPath *model;
+	GpbSibling	sibling;		/* from the model's leaf to this one */
+	Oid			index;
+} GpbAlikePath;
 
 /* ---- path ---- */
 
@@ -64,96 +73,165 @@ bucket_pathkeys(PlannerInfo *root, const GpbBucketMatch *match, bool *backward)
 	return root->group_pathkeys;
 }
 
-/*
- * The path for a match; NULL if there is no ordinary plan that could be its child.  Its parent is
- * the table, so that EXPLAIN can name the table's columns.  With a child the node projects nothing
- * but the grouping's target, which the child has too.
- */
-static CustomPath *
-make_bucket_path(const GpbGrouping *query, const GpbBucketMatch *match,
-				 const GpbBucketCounts *counts)
+GpbBucketPath *
+gpb_make_bucket_path(RelOptInfo *parent, PathTarget *target)
 {
-	CustomPath *path = gpb_make_path(sizeof(GpbBucketPath), &bucket_aggregate_path_methods,
-									 query->rel, query->target);
-	GpbBucketPath *own = (GpbBucketPath *) path;
+	return (GpbBucketPath *) gpb_make_path(sizeof(GpbBucketPath), &bucket_aggregate_path_methods,
+										   parent, target);
+}
 
-	if (match->needs_child)
-	{
-		Path	   *child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
-											  gpb_may_fail((Node *)
-														   match->plan.program.constants));
+CustomPath *
+gpb_alike_bucket_path(GpbBucketPath *model, const GpbSibling *sibling, const IndexOptInfo *index)
+{
+	CustomPath *path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, sibling->other,
+									 model->path.path.pathtarget);
+	GpbAlikePath *alike = (GpbAlikePath *) path;
 
-		if (child == NULL)
-			return NULL;
-		path->flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
-		path->custom_paths = list_make1(child);
-	}
-	own->plan = match->plan;
-	path->path.pathkeys = bucket_pathkeys(query->root, match, &own->plan.backward);
-	gpb_bucket_price(query, match, counts, &path->path);
-	own->index = match->index;
+	alike->model = model;
+	alike->sibling = *sibling;
+	alike->index = index->indexoid;
+	return path;
+}
+
+/*
+ * Let the node have the ordinary plan of the query beside it.  With it the node projects nothing
+ * but the grouping's target, which the other plan has too.  Returns false if there is none.
+ */
+static bool
+add_ordinary(const GpbGrouping *query, const GpbBucketMatch *match, CustomPath *path)
+{
+	Path	   *child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
+										  gpb_may_fail((Node *) match->plan.program.constants));
+
+	if (child == NULL)
+		return false;
+	path->flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_paths = list_make1(child);
+	return true;
+}
+
+/*
+ * Have the path return rows of the query.  Returns false if it would need an ordinary plan, and
+ * there is none.
+ */
+static bool
+want_rows(const GpbGrouping *query, const GpbBucketMatch *match, GpbBucketPath *own)
+{
+	if (match->needs_child && !add_ordinary(query, match, &own->path))
+		return false;
+	own->path.path.pathkeys = bucket_pathkeys(query->root, match, &own->plan.backward);
 	own->columns = list_concat(lappend(list_copy(query->aggrefs), match->bucket), match->groups);
 	own->columns = gpb_grouping_as_said(query, own->columns);
 	own->having = query->having;
-	return path;
+	return true;
+}
+
+/* Have the path return states.  Returns false if the node might not have all of them. */
+static bool
+want_states(const GpbBucketMatch *match, const GpbBucketWish *wish, GpbBucketPath *own)
+{
+	if (match->needs_child || match->groups != NIL)
+		return false;
+	own->plan.returns_states = true;
+	own->plan.backward = wish->descends != match->index->reverse_sort[match->plan.column];
+	own->columns = list_copy(wish->columns);
+	return true;
+}
+
+/*
+ * The path for a match; NULL if there is none.  Its parent is the table, so that EXPLAIN can name
+ * the table's columns.
+ */
+static GpbBucketPath *
+make_bucket_path(const GpbGrouping *query, const GpbBucketWish *wish, const GpbBucketMatch *match,
+				 const GpbBucketCounts *counts)
+{
+	GpbBucketPath *own = gpb_make_bucket_path(query->rel, query->target);
+
+	own->plan = match->plan;
+	own->index = match->index;
+	own->groups = counts->groups;
+	if (wish != NULL ? !want_states(match, wish, own) : !want_rows(query, match, own))
+		return NULL;
+	gpb_bucket_price(query, match, counts, &own->path.path);
+	return own;
+}
+
+/* The path for one index, which is usable; NULL if it cannot answer, or better not. */
+static GpbBucketPath *
+index_path(const GpbGrouping *query, const GpbBucketWish *wish, IndexOptInfo *index)
+{
+	GpbBucketMatch match;
+	GpbBucketCounts counts;
+
+	if (!gpb_grouping_may_match(query, index) || !gpb_bucket_match_index(query, index, &match))
+		return NULL;
+	counts = gpb_bucket_count(query, &match);
+	if (index->nkeycolumns > 1 && gpb_enable_aggregate && gpb_bucket_is_sparse(&match, &counts))
+		return NULL;
+	if (!gpb_bucket_groups_fit(&match, &counts))
+		return NULL;
+	return make_bucket_path(query, wish, &match, &counts);
+}
+
+/* A path in the order asked for may be worth more than it costs. */
+GpbBucketPath *
+gpb_best_bucket_path(const GpbGrouping *query, const GpbBucketWish *wish)
+{
+	GpbBucketPath *best = NULL;
+	ListCell   *lc;
+
+	foreach(lc, query->rel->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		GpbBucketPath *own;
+
+		if (!gpb_index_is_usable(index))
+			continue;
+		own = index_path(query, wish, index);
+		if (own != NULL &&
+			(best == NULL || own->path.path.total_cost < best->path.path.total_cost ||
+			 (best->path.path.pathkeys == NIL && own->path.path.pathkeys != NIL)))
+			best = own;
+	}
+	return best;
+}
+
+bool
+gpb_offer_bucket_path(const GpbGrouping *query, GpbBucketPath *own)
+{
+	if (gpb_hashing_is_cheaper(query->root, query->grouped_rel, own->path.path.total_cost,
+							   list_length(query->groups), own->groups))
+		return false;
+	add_path(query->grouped_rel, (Path *) own);
+	return true;
 }
 
 bool
 gpb_bucket_aggregate_add_path(const GpbGrouping *query)
 {
-	CustomPath *best = NULL;
-	double		best_groups = 0.0;
-	ListCell   *lc;
+	GpbBucketPath *own;
 
 	if (!gpb_enable_bucketaggregate || !gpb_bucket_may_answer(query))
 		return false;
-	foreach(lc, query->rel->indexlist)
-	{
-		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
-		GpbBucketMatch match;
-		GpbBucketCounts counts;
-		CustomPath *path;
-
-		if (!gpb_index_is_usable(index) ||
-			!gpb_grouping_may_match(query, index) ||
-			!gpb_bucket_match_index(query, index, &match))
-			continue;
-		counts = gpb_bucket_count(query, &match);
-		if (index->nkeycolumns > 1 && gpb_enable_aggregate &&
-			gpb_bucket_is_sparse(&match, &counts))
-			continue;
-		if (!gpb_bucket_groups_fit(&match, &counts))
-			continue;
-		path = make_bucket_path(query, &match, &counts);
-		/* a path in the order asked for may be worth more than it costs */
-		if (path != NULL &&
-			(best == NULL || path->path.total_cost < best->path.total_cost ||
-			 (best->path.pathkeys == NIL && path->path.pathkeys != NIL)))
-		{
-			best = path;
-			best_groups = counts.groups;
-		}
-	}
-	if (best == NULL ||
-		gpb_hashing_is_cheaper(query->root, query->grouped_rel, best->path.total_cost,
-							   list_length(query->groups), best_groups))
-		return false;
-	add_path(query->grouped_rel, (Path *) best);
-	return true;
+	own = gpb_best_bucket_path(query, NULL);
+	return own != NULL && gpb_offer_bucket_path(query, own);
 }
 
 /* ---- plan ---- */
 
 /*
  * The columns of the scan tuple: what the node computes, the key's and, to show the filters, the
- * other columns in them.
+ * other columns in them.  A node that merges has no key.
  */
 static List *
 scan_columns(PlannerInfo *root, const GpbBucketPath *own)
 {
-	List	   *columns = list_concat_unique(list_copy(own->columns),
-											 gpb_key_vars(root, own->index));
+	List	   *columns = list_copy(own->columns);
 
+	if (own->plan.merges)
+		return columns;
+	columns = list_concat_unique(columns, gpb_key_vars(root, own->index));
 	return list_concat_unique(columns,
 							  pull_var_clause((Node *) own->plan.filters,
 											  PVC_RECURSE_PLACEHOLDERS));
@@ -170,7 +248,8 @@ plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	GpbBucketPath *own = (GpbBucketPath *) path;
 	GpbBucketPlan *plan = &own->plan;
 	CustomScan *scan = gpb_make_node(&gpb_bucket_aggregate_node, path, rel->relid, tlist,
-									 plan->has_program ? NIL : own->having, custom_plans,
+									 plan->has_program || plan->merges ? NIL : own->having,
+									 custom_plans,
 									 scan_columns(root, own));
 
 	gpb_bucket_put(plan, scan);
@@ -179,5 +258,40 @@ plan_bucket_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	gpb_check_expressions(path, scan, plan->program.constants, 1, 0);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->having), 1,
 						  list_length(own->columns));
+	return &scan->scan.plan;
+}
+
+/* The plan of a model, in no plan, as if it were that leaf's */
+static const CustomScan *
+model_plan(PlannerInfo *root, GpbBucketPath *model)
+{
+	List	   *tlist = NIL;
+	ListCell   *lc;
+
+	foreach(lc, model->columns)
+		tlist = lappend(tlist, makeTargetEntry(lfirst(lc), foreach_current_index(lc) + 1, NULL,
+											   false));
+	return (CustomScan *) plan_bucket_aggregate(root, model->path.path.parent, &model->path,
+												tlist, NIL, NIL);
+}
+
+/* PlanCustomPath of a path that is alike another */
+static Plan *
+plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+		   List *custom_plans)
+{
+	const GpbAlikePath *alike = (GpbAlikePath *) path;
+	GpbAlikePlans *plans = &alike->model->plans;
+	CustomScan *scan;
+	ListCell   *lc;
+	ListCell   *column;
+
+	if (plans->model == NULL)
+		plans->model = model_plan(root, alike->model);
+	scan = gpb_sibling_plan(&alike->sibling, plans, alike->index, 0);
+	/* the target is the model's */
+	forboth(lc, tlist, column, scan->custom_scan_tlist)
+		lfirst_node(TargetEntry, lc)->expr = lfirst_node(TargetEntry, column)->expr;
+	scan->scan.plan.targetlist = tlist;
 	return &scan->scan.plan;
 }

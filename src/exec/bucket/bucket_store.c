@@ -251,7 +251,7 @@ static void
 begin_last_rows(GpbBucketScan *scan)
 {
 	const GpbBucketPlan *plan = &scan->plan;
-	GpbRowSources sources = {scan->node.index, plan->nitems, plan->items, plan->ngroups};
+	GpbRowSources sources = {{scan->node.index}, plan->nitems, plan->items, plan->ngroups};
 	int			i;
 
 	sources.by_number = plan->nitems;

@@ -20,6 +20,7 @@
 #include "exec/shell/expressions.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
 
 /* ---- clauses ---- */
 
@@ -144,48 +145,39 @@ gpb_grouping_may_match(const GpbGrouping *grouping, IndexOptInfo *index)
 /* ---- the table ---- */
 
 /*
- * The only leaf that planning has left of a partitioned table, or of an inheritance parent; *n is
- * the number of leaves.  A parent of the latter kind is a child of itself.
+ * Set the table whose rows the query groups: one that a node may scan, or the parent of several
+ * leaves.  Returns false if there is none such.
  */
-static RelOptInfo *
-find_leaf(PlannerInfo *root, RelOptInfo *parent, int *n)
+static bool
+find_table(GpbGrouping *grouping, RelOptInfo *rel)
 {
-	RelOptInfo *leaf = NULL;
-	ListCell   *lc;
-
-	foreach(lc, root->append_rel_list)
-	{
-		const AppendRelInfo *info = lfirst_node(AppendRelInfo, lc);
-		RelOptInfo *child = root->simple_rel_array[info->child_relid];
-
-		if (info->parent_relid != parent->relid || child == NULL || IS_DUMMY_REL(child))
-			continue;
-		if (planner_rt_fetch(child->relid, root)->inh)
-			child = find_leaf(root, child, n);
-		else
-			(*n)++;
-		if (*n > 1)
-			return NULL;
-		if (child != NULL)
-			leaf = child;
-	}
-	return leaf;
-}
-
-/* The table whose rows the query groups, as a node may scan it; NULL if there is none such. */
-static RelOptInfo *
-grouped_table(PlannerInfo *root, RelOptInfo *rel)
-{
-	int			n = 0;
+	const RangeTblEntry *rte;
 
 	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION)
-		return NULL;
-	if (planner_rt_fetch(rel->relid, root)->inh)
-		rel = find_leaf(root, rel, &n);
-	return rel != NULL && gpb_rel_is_table(root, rel) ? rel : NULL;
+		return false;
+	rte = planner_rt_fetch(rel->relid, grouping->root);
+	if (rte->inh)
+	{
+		grouping->leaves = gpb_leaves_of(grouping->root, rel);
+		if (list_length(grouping->leaves) > 1)
+		{
+			grouping->rel = rel;
+			return gpb_enable_partitions && rte->tablesample == NULL &&
+				bms_is_empty(rel->lateral_relids);
+		}
+		if (grouping->leaves == NIL)
+			return false;
+		rel = linitial(grouping->leaves);
+		grouping->leaves = NIL;
+	}
+	grouping->rel = rel;
+	return gpb_rel_is_table(grouping->root, rel);
 }
 
-/* Have groups and aggregates be about the child's columns. */
+/*
+ * Have groups and aggregates be about the columns of grouping->rel, which is a child of the table
+ * that they are about.
+ */
 static void
 translate(GpbGrouping *grouping)
 {
@@ -195,6 +187,15 @@ translate(GpbGrouping *grouping)
 	grouping->aggrefs = (List *) gpb_of_child(grouping->root, grouping->rel,
 											  (Node *) grouping->aggrefs);
 	grouping->meant = list_concat_copy(grouping->groups, grouping->aggrefs);
+}
+
+/* Collect the columns that an index must have. */
+static void
+collect_columns(GpbGrouping *grouping)
+{
+	grouping->columns = needed_columns(grouping, NULL);
+	grouping->restricted = gpb_restricted_columns(grouping->root, grouping->rel, NULL,
+												  grouping->rel->baserestrictinfo);
 }
 
 List *
@@ -235,8 +236,7 @@ gpb_match_grouping(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	if (refusal != NULL)
 		return refusal;
 	grouping->root = root;
-	grouping->rel = grouped_table(root, input_rel);
-	if (grouping->rel == NULL)
+	if (!find_table(grouping, input_rel))
 		return "it is not of one ordinary table with indexes";
 	grouping->grouped_rel = grouped_rel;
 	grouping->target = root->upper_targets[stage];
@@ -253,10 +253,20 @@ gpb_match_grouping(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input
 	grouping->groupings = walk.groupings;
 	if (grouping->groups == NIL && grouping->aggrefs == NIL)
 		return "it has no aggregate";
+	if (grouping->leaves != NIL)
+		return NULL;
 	if (grouping->rel != input_rel)
 		translate(grouping);
-	grouping->columns = needed_columns(grouping, NULL);
-	grouping->restricted = gpb_restricted_columns(root, grouping->rel, NULL,
-												  grouping->rel->baserestrictinfo);
+	collect_columns(grouping);
 	return NULL;
+}
+
+void
+gpb_grouping_of_leaf(const GpbGrouping *whole, RelOptInfo *leaf, GpbGrouping *grouping)
+{
+	*grouping = *whole;
+	grouping->rel = leaf;
+	grouping->leaves = NIL;
+	translate(grouping);
+	collect_columns(grouping);
 }

@@ -18,6 +18,8 @@ typedef struct GpbGrouping
 {
 	PlannerInfo *root;
 	RelOptInfo *rel;			/* the only child that planning has left of a parent */
+	List	   *leaves;			/* RelOptInfos: if it has left several, all of them, and rel is the
+								 * parent; else NIL */
 	RelOptInfo *grouped_rel;	/* which has the paths */
 	PathTarget *target;			/* of these */
 	List	   *clauses;		/* SortGroupClauses: of DISTINCT too */
@@ -38,6 +40,10 @@ typedef struct GpbGrouping
 extern const char *gpb_match_grouping(PlannerInfo *root, UpperRelationKind stage,
 									  RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 									  GpbGrouping *grouping);
+
+/* Fill in what the query wants of one of the leaves. */
+extern void gpb_grouping_of_leaf(const GpbGrouping *whole, RelOptInfo *leaf,
+								 GpbGrouping *grouping);
 
 /*
  * Groups and aggrefs as the query says them, which is how a node's scan tuple must have them, since

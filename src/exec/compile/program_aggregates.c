@@ -337,6 +337,16 @@ add_terms(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbAggregate
 	return add_value(builder, item, linitial_node(TargetEntry, aggref->args)->expr, filter);
 }
 
+/* Is it a count of rows, as far as the program may say so? */
+static bool
+counts_rows(const GpbProgramBuilder *builder, const Aggref *aggref)
+{
+	if (builder->is_portable && aggref->args != NIL &&
+		!IsA(linitial_node(TargetEntry, aggref->args)->expr, Const))
+		return false;
+	return gpb_counts_rows(builder->root, builder->index, aggref);
+}
+
 static bool
 add_aggref(GpbProgramBuilder *builder, const Aggref *aggref, GpbAggregateItem *item)
 {
@@ -347,7 +357,7 @@ add_aggref(GpbProgramBuilder *builder, const Aggref *aggref, GpbAggregateItem *i
 	if (known == NULL)
 		return false;
 	*item = gpb_item(known);
-	if (gpb_counts_rows(builder->root, builder->index, aggref))
+	if (counts_rows(builder, aggref))
 	{
 		item->function = GPB_COUNT_ENTRIES;
 		return aggref->aggfilter == NULL || add_count(builder, aggref->aggfilter, item);
@@ -389,11 +399,12 @@ gpb_build_extreme(GpbProgramBuilder *builder, Expr *value, bool greatest, GpbAgg
 }
 
 /*
- * Add terms of the values of any expression.  Steps whose result no term takes are dropped, so
- * lower halves have one too unless they are a column's.
+ * Add terms of the values of any expression, which a program groups by in the place of the last
+ * "instead" group slots.  Steps whose result no term takes are dropped, so lower halves have one
+ * too unless they are a column's.
  */
 static bool
-add_counted_values(GpbProgramBuilder *builder, Expr *expression, GpbWordType *type,
+add_counted_values(GpbProgramBuilder *builder, Expr *expression, int instead, GpbWordType *type,
 				   int *term)
 {
 	GpbTyped	value = gpb_any_value(builder, expression);
@@ -402,6 +413,9 @@ add_counted_values(GpbProgramBuilder *builder, Expr *expression, GpbWordType *ty
 	if (value.slot == GPB_REFUSED ||
 		(value.lower == 0 && !gpb_decimal_is_whole(builder, &value)))
 		return false;
+	if (builder->program.ngroups - instead + (value.lower != 0 ? 2 : 1) > GPB_MAX_GROUP_SLOTS)
+		return gpb_cannot(builder, "more than %d expressions in GROUP BY and values of 16 bytes, "
+						  "which count twice", GPB_MAX_GROUP_SLOTS);
 	*type = value.type;
 	if (!add_term(builder, value.slot, gpb_word_kind(*type), GPB_WANT_COUNT, GPB_NO_SLOT, term))
 		return false;
@@ -413,9 +427,11 @@ add_counted_values(GpbProgramBuilder *builder, Expr *expression, GpbWordType *ty
 }
 
 bool
-gpb_build_values(GpbProgramBuilder *builder, Expr *value, GpbWordType *type, int *term)
+gpb_build_values(GpbProgramBuilder *builder, Expr *value, int instead, GpbWordType *type,
+				 int *term)
 {
 	GpbProgramBuilder before = *builder;
 
-	return gpb_settle(builder, &before, add_counted_values(builder, value, type, term));
+	return gpb_settle(builder, &before,
+					  add_counted_values(builder, value, instead, type, term));
 }

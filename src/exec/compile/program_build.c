@@ -36,6 +36,12 @@ gpb_builder_begin(PlannerInfo *root, IndexOptInfo *index)
 	return builder;
 }
 
+void
+gpb_builder_be_portable(GpbProgramBuilder *builder)
+{
+	builder->is_portable = true;
+}
+
 const char *
 gpb_builder_refusal(const GpbProgramBuilder *builder)
 {
@@ -256,7 +262,7 @@ gpb_builder_end(GpbProgramBuilder *builder)
 	/* Each part was tested for this when it was added. */
 	if (!gpb_program_assign(builder, &plan->program))
 		elog(ERROR, "program needs too many temporaries");
-	if (can_be_plain(builder->index, &plan->program))
+	if (!builder->is_portable && can_be_plain(builder->index, &plan->program))
 		make_plain(builder, &plan->program);
 	else
 	{

@@ -48,6 +48,13 @@ extern GpbProgramBuilder *gpb_builder_begin(PlannerInfo *root, IndexOptInfo *ind
 extern void gpb_builder_allow_elsewhere(GpbProgramBuilder *builder);
 
 /*
+ * Let terms and items be those of the query alone, whatever the index: the program will not be
+ * plain, and count(column) counts values even if the column is never NULL.  Answers by programs
+ * over several indexes can be merged then.
+ */
+extern void gpb_builder_be_portable(GpbProgramBuilder *builder);
+
+/*
  * Add a condition to the program's filters: entries for which it is not true are dropped before
  * whatever is added later is computed.  Returns false, with nothing added, if the program cannot
  * say it.  The condition must not be volatile, nor have a subquery.
@@ -88,10 +95,11 @@ extern bool gpb_build_group(GpbProgramBuilder *builder, Expr *expression, bool m
 /*
  * Add a term that has an expression's words, which are of *type, even if they are never NULL, so
  * that their count is that of the rows.  *term becomes its number.  Of values of two words the
- * term's "lower" is the slot of the second.
+ * term's "lower" is the slot of the second.  Returns false if the program cannot have it, or had no
+ * room for it in the place of its last "instead" group slots.
  */
-extern bool gpb_build_values(GpbProgramBuilder *builder, Expr *value, GpbWordType *type,
-							 int *term);
+extern bool gpb_build_values(GpbProgramBuilder *builder, Expr *value, int instead,
+							 GpbWordType *type, int *term);
 
 /* Can a step of the program fault? */
 extern bool gpb_builder_can_fault(const GpbProgramBuilder *builder);
@@ -160,6 +168,9 @@ typedef struct GpbProgramConstants
 	GpbMoreWords *more;			/* of the program that was bound last */
 	uint32		columns;		/* INCLUDE columns whose words the program reads, as bits; who
 								 * makes other programs of it adds theirs */
+	bool		of_rows;		/* the entries are rows, whose texts are not in the index:
+								 * conditions on codes are evaluated as these come
+								 * (exec/bind/row_codes.h) */
 } GpbProgramConstants;
 
 /*

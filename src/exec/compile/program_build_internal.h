@@ -86,6 +86,7 @@ struct GpbProgramBuilder
 	int			case_value;		/* slot of the operand of the CASE around, or GPB_REFUSED */
 	List	   *items;			/* GpbAggregateItems that name terms */
 	bool		allows_elsewhere;	/* the node tests conditions on values if need be */
+	bool		is_portable;	/* gpb_builder_be_portable() */
 	bool		asked_elsewhere;
 	uint32		elsewhere;		/* if asked: INCLUDE columns with values that are elsewhere */
 	const char *refusal;

@@ -63,6 +63,25 @@ gpb_slot_has_code(const GpbProgramBuilder *builder, int slot)
 		gpb_slot_coding(index, slot) == GPB_CODING_DICTIONARY;
 }
 
+/* The INCLUDE columns of the index that are known to have values elsewhere, as bits */
+static uint32
+known_elsewhere(const IndexOptInfo *index)
+{
+	/* The planner holds a lock already. */
+	Relation	relation = index_open(index->indexoid, NoLock);
+	GpbLayout	layout = *gpb_layout(relation);
+	uint32		elsewhere = gpb_dictionary_planned_elsewhere(relation, &layout);
+
+	index_close(relation, NoLock);
+	return elsewhere;
+}
+
+bool
+gpb_codes_are_here(const IndexOptInfo *index, uint32 columns)
+{
+	return (known_elsewhere(index) & columns) == 0;
+}
+
 /*
  * Has the index all values of the column in this slot, as far as is known?  If not it is refused,
  * since a program of its codes would give up.  If values come later gpb_program_bind() finds them.
@@ -74,13 +93,8 @@ is_here(GpbProgramBuilder *builder, int slot)
 		return true;
 	if (!builder->asked_elsewhere)
 	{
-		/* The planner holds a lock already. */
-		Relation	index = index_open(builder->index->indexoid, NoLock);
-		GpbLayout	layout = *gpb_layout(index);
-
-		builder->elsewhere = gpb_dictionary_planned_elsewhere(index, &layout);
+		builder->elsewhere = known_elsewhere(builder->index);
 		builder->asked_elsewhere = true;
-		index_close(index, NoLock);
 	}
 	return (builder->elsewhere >> (slot - 1) & 1) == 0 ||
 		gpb_cannot(builder, "values that are not in the index");

@@ -37,6 +37,12 @@ extern int	gpb_code_column(const GpbProgramBuilder *builder, Expr *expression);
 extern bool gpb_slot_has_code(const GpbProgramBuilder *builder, int slot);
 
 /*
+ * Has the index all values of these INCLUDE columns, which are bits, as far as is known?  The
+ * planner must hold a lock on it.
+ */
+extern bool gpb_codes_are_here(const IndexOptInfo *index, uint32 columns);
+
+/*
  * Do the codes in a slot that are an expression tell its values apart, and has the index all of
  * them?  If not it is refused: different ones may be equal to the column's "=", by its collation
  * or as character without a length.
@@ -81,9 +87,6 @@ gpb_rank_bits(double values)
 }
 
 /* ---- execution ---- */
-
-/* Like gpb_words_datum(), of words of an index's programs that may be codes */
-extern Datum gpb_words_value(Relation index, GpbWordType type, const int64 *words);
 
 /* What a constant for a column of codes becomes when it is evaluated */
 typedef struct GpbCodesTable

@@ -241,7 +241,7 @@ gpb_match_entries(PlannerInfo *root, IndexOptInfo *index, const GpbEntriesQuery 
 	ListCell   *lc;
 
 	memset(match, 0, sizeof(*match));
-	if (query->filters == NIL && query->groups == NIL && query->others == NIL &&
+	if (!query->portable && query->filters == NIL && query->groups == NIL && query->others == NIL &&
 		gpb_match_batch_aggrefs(index, query->aggrefs, &match->items))
 		return NULL;
 	needed = list_concat(list_concat_copy(query->groups, query->aggrefs), query->others);
@@ -251,6 +251,8 @@ gpb_match_entries(PlannerInfo *root, IndexOptInfo *index, const GpbEntriesQuery 
 	if (refusal != NULL)
 		return refusal;
 	match->builder = gpb_builder_begin(root, index);
+	if (query->portable)
+		gpb_builder_be_portable(match->builder);
 	refusal = match_filters(root, index->rel, match->builder, query->filters, &match->filters);
 	if (refusal == NULL)
 		refusal = gpb_match_groups(match->builder, query->groups, query->merges_floats,

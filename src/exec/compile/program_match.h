@@ -53,6 +53,7 @@ typedef struct GpbEntriesQuery
 	bool		merges_floats;	/* see gpb_match_groups() */
 	List	   *aggrefs;		/* each once */
 	List	   *others;			/* more Aggrefs, which the caller adds to the builder */
+	bool		portable;		/* gpb_builder_be_portable() */
 } GpbEntriesQuery;
 
 /* How an index answers it; lists and arrays are palloc'd. */

@@ -11,6 +11,7 @@
 #include "postgres.h"
 #include "catalog/pg_type.h"
 #include "utils/array.h"
+#include "utils/relcache.h"
 
 #include "exec/shell/node_private.h"
 
@@ -150,6 +151,17 @@ gpb_word_datum(GpbWordType type, int64 word)
 {
 	return gpb_words_datum(type, &word);
 }
+
+/* Whose codes the words of a program are */
+typedef struct GpbCodeSource
+{
+	Relation	index;			/* that of the dictionary, unless one of these is there: */
+	struct GpbDictionary *dictionary;	/* one that is no index's */
+	const struct GpbTexts *texts;	/* values of which they are numbers (bind/texts.h) */
+} GpbCodeSource;
+
+/* Like gpb_words_datum(), of words that may be codes */
+extern Datum gpb_words_value(const GpbCodeSource *codes, GpbWordType type, const int64 *words);
 
 /* Bring n words into ascending order, each once.  Returns how many are left. */
 extern int	gpb_sort_words(int64 *words, int n);

@@ -28,29 +28,84 @@
 
 /* ---- begin ---- */
 
-/* Prepare to read outer rows, each with its key or range of keys, and to ask for these. */
+/* The least memory of a partition's list */
+#define GPB_LEAST_LIST_MEMORY	(256 * 1024)
+
+/* Prepare to list a target's entries. */
+static void
+begin_target(GpbJoinScan *join, GpbJoinTarget *target, const GpbAskTarget *table,
+			 const AttrNumber *inner)
+{
+	const GpbJoinPlan *plan = &join->plan;
+	GpbAskWant	want = {.ntargets = 1, .targets = table};
+	int			i;
+
+	target->table = *table;
+	target->inner = inner;
+	for (i = 0; i < plan->ninner && !plan->index_only; i++)
+		target->last_inner = Max(target->last_inner, inner[i]);
+	if (gpb_layout_has_dictionary(&join->layout))
+		target->dictionary = gpb_dictionary(table->index);
+	if (plan->counts)
+		return;
+	want.plan = plan->has_program ? &plan->program : NULL;
+	want.list = true;
+	want.form = join->outer.ranges[0].form;
+	want.heap_rows = !plan->index_only;
+	want.memory = gpb_rows_memory();
+	if (join->partitions != NULL)
+		want.memory = Max(want.memory / join->ntargets, GPB_LEAST_LIST_MEMORY);
+	target->ask = gpb_ask_begin(&join->node.css.ss.ps, &want);
+	target->list = gpb_list_begin(&join->node, table, target->ask, want.heap_rows, plan->in_order);
+}
+
+/* Prepare to ask one table, or each of the partitions that there are. */
+static void
+begin_targets(GpbJoinScan *join)
+{
+	const GpbJoinPlan *plan = &join->plan;
+	GpbAskTarget only = {join->node.heap, join->node.index};
+	const GpbAskTarget *tables = &only;
+	GpbAskWant	want = {0};
+	int			i;
+
+	join->ntargets = 1;
+	if (join->partitions != NULL)
+		tables = gpb_partitions_targets(join->partitions, &join->ntargets);
+	join->targets = palloc0(sizeof(GpbJoinTarget) * Max(join->ntargets, 1));
+	join->shares = palloc0(sizeof(GpbAskShare) * Max(join->ntargets, 1));
+	for (i = 0; i < join->ntargets; i++)
+		begin_target(join, &join->targets[i], &tables[i],
+					 join->partitions == NULL || plan->partition_inner == NULL ? plan->inner :
+					 plan->partition_inner[gpb_partitions_place(join->partitions, i)]);
+	if (!plan->counts)
+		return;
+	want.ntargets = Max(join->ntargets, 1);
+	want.targets = join->ntargets == 0 ? &only : tables;
+	want.form = join->outer.ranges[0].form;
+	want.memory = gpb_rows_memory();
+	join->counts = gpb_ask_begin(&join->node.css.ss.ps, &want);
+}
+
+/* Prepare to read outer rows, each with its key or range of keys. */
 static void
 begin_outer(GpbJoinScan *join)
 {
 	const GpbJoinPlan *plan = &join->plan;
 	GpbOuter   *outer = &join->outer;
-	GpbAskWant	want = {GPB_ASK_NODE(&join->node)};
 	List	   *values = NIL;
+	Size		bytes;
 	ListCell   *lc;
 
 	foreach(lc, plan->clauses)
 		values = lappend(values, get_rightop(lfirst(lc)));
 	gpb_outer_begin(outer, &join->node, 1, sizeof(bool), NULL);
 	gpb_outer_begin_ranges(outer, 0, join->node.index, plan->nconditions, plan->conditions, values);
-	gpb_outer_set_bytes(outer, outer->ranges[0].width + (plan->counts ? sizeof(int64) : 0));
-	want.plan = plan->has_program ? &plan->program : NULL;
-	want.list = !plan->counts;
-	want.form = outer->ranges[0].form;
-	want.heap_rows = !plan->index_only && !plan->counts;
-	want.memory = gpb_rows_memory();
-	join->ask = gpb_ask_begin(&join->node.css.ss.ps, &want);
-	if (!plan->counts)
-		join->list = gpb_list_begin(&join->node, join->ask, want.heap_rows, plan->in_order);
+	bytes = outer->ranges[0].width + (plan->counts ? sizeof(int64) : 0);
+	/* partitions have copies of what they are asked */
+	if (join->partitions != NULL)
+		bytes += bytes + sizeof(uint32);
+	gpb_outer_set_bytes(outer, bytes);
 }
 
 static void
@@ -58,24 +113,24 @@ begin_join(CustomScanState *css, EState *estate, int eflags)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
 	GpbJoinPlan *plan = &join->plan;
-	int			i;
+	bool		opened;
 
 	gpb_join_get(castNode(CustomScan, css->ss.ps.plan), plan);
 	gpb_start_child(&join->node, eflags);
 	join->match_qual = ExecInitQual(plan->match, &css->ss.ps);
 	join->inner_qual = ExecInitQual(plan->filters, &css->ss.ps);
 	join->rest_qual = ExecInitQual(plan->rest, &css->ss.ps);
-	if (!gpb_open_joined(&join->node, plan->index, eflags))
+	opened = gpb_open_joined(&join->node, plan->index, eflags);
+	join->partitions = gpb_partitions_begin(&join->node, &plan->partitions, join->node.index,
+											eflags);
+	if (!opened)
 		return;
 
 	join->layout = *gpb_layout(join->node.index);
-	if (gpb_layout_has_dictionary(&join->layout))
-		join->dictionary = gpb_dictionary(join->node.index);
-	for (i = 0; i < plan->ninner && !plan->index_only; i++)
-		join->last_inner = Max(join->last_inner, plan->inner[i]);
 	join->wants_rows = plan->counts || plan->jointype == JOIN_LEFT || plan->jointype == JOIN_ANTI;
 	join->wants_matched = plan->jointype == JOIN_SEMI;
 	begin_outer(join);
+	begin_targets(join);
 	join->loaded_row = -1;
 }
 
@@ -117,20 +172,27 @@ load_nulls(GpbJoinScan *join)
 }
 
 /*
- * Set the program of the list, if there is one, for this execution.  The scan tuple has an outer
- * row meanwhile: setrefs.c may have found parts of the constants among its columns.  Where the
+ * Set the programs of the lists, if there are any, for this execution.  The scan tuple has an outer
+ * row meanwhile: setrefs.c may have found parts of the constants among its columns.  Where a
  * program cannot be used, all entries are listed.
  */
 static void
 require_bound(GpbJoinScan *join)
 {
+	int			i;
+
 	if (join->bound || !join->plan.has_program)
 		return;
 	load_outer_row(join, 0);
-	join->filtered = gpb_ask_bind(join->ask, join->node.css.ss.ps.ps_ExprContext) == NULL;
-	if (!join->filtered)
-		gpb_ask_set_program(join->ask, &(GpbProgram) {.list_entries = true},
-							join->outer.ranges[0].form);
+	for (i = 0; i < join->ntargets; i++)
+	{
+		GpbJoinTarget *target = &join->targets[i];
+
+		target->filtered = gpb_ask_bind(target->ask, join->node.css.ss.ps.ps_ExprContext) == NULL;
+		if (!target->filtered)
+			gpb_ask_set_program(target->ask, &(GpbProgram) {.list_entries = true},
+								join->outer.ranges[0].form);
+	}
 	join->bound = true;
 }
 
@@ -141,9 +203,49 @@ count_matches(GpbJoinScan *join)
 	const GpbOuterRanges *ranges = &join->outer.ranges[0];
 	bool	   *matched = join->outer.marks;
 
-	(void) gpb_ask_each(join->ask, ranges->ranges, ranges->n);
+	if (join->partitions == NULL)
+		(void) gpb_ask_each(join->counts, ranges->ranges, ranges->n);
+	else
+		(void) gpb_ask_each_share(join->counts,
+								  gpb_partitions_share(join->partitions, ranges->form,
+													   ranges->ranges, ranges->n), ranges->n);
 	for (uint32 i = 0; i < ranges->n; i++)
-		matched[ranges->row[i]] = gpb_ask_answer(join->ask, i)[0] > 0;
+		matched[ranges->row[i]] = gpb_ask_answer(join->counts, i)[0] > 0;
+}
+
+/* Begin the list of the next target that is asked anything; false if there is none. */
+static bool
+next_target(GpbJoinScan *join)
+{
+	int			i = join->target == NULL ? 0 : join->target - join->targets + 1;
+
+	for (; i < join->ntargets; i++)
+	{
+		if (join->shares[i].n == 0)
+			continue;
+		join->target = &join->targets[i];
+		gpb_list_start(join->target->list, join->shares[i].ranges, join->outer.ranges[0].width,
+					   join->shares[i].n);
+		return true;
+	}
+	return false;
+}
+
+/* Part the ranges of the batch at hand among the targets. */
+static void
+share_ranges(GpbJoinScan *join)
+{
+	const GpbOuterRanges *ranges = &join->outer.ranges[0];
+
+	join->target = NULL;
+	if (ranges->n > 0)
+		require_bound(join);
+	if (join->partitions == NULL)
+		join->shares[0] = (GpbAskShare) {ranges->ranges, ranges->n, NULL};
+	else
+		memcpy(join->shares, gpb_partitions_share(join->partitions, ranges->form, ranges->ranges,
+												  ranges->n),
+			   sizeof(GpbAskShare) * join->ntargets);
 }
 
 /*
@@ -153,8 +255,6 @@ count_matches(GpbJoinScan *join)
 static bool
 read_outer_rows(GpbJoinScan *join)
 {
-	const GpbOuterRanges *ranges = &join->outer.ranges[0];
-
 	join->loaded_row = -1;
 	if (!gpb_outer_read(&join->outer, PG_UINT64_MAX))
 		return false;
@@ -162,11 +262,7 @@ read_outer_rows(GpbJoinScan *join)
 	if (join->plan.counts)
 		count_matches(join);
 	else
-	{
-		if (ranges->n > 0)
-			require_bound(join);
-		gpb_list_start(join->list, ranges->ranges, ranges->width, ranges->n);
-	}
+		share_ranges(join);
 	return true;
 }
 
@@ -180,13 +276,22 @@ row_decided(const GpbJoinScan *join, uint32 row)
 		((bool *) join->outer.marks)[row];
 }
 
+/* The outer row of a range of the list at hand */
+static inline uint32
+row_of_range(const GpbJoinScan *join, uint32 range)
+{
+	const uint32 *number = join->shares[join->target - join->targets].number;
+
+	return join->outer.ranges[0].row[number == NULL ? range : number[range]];
+}
+
 /* GpbListSkip */
 static bool
 range_decided(void *arg, uint32 range)
 {
 	GpbJoinScan *join = arg;
 
-	return row_decided(join, join->outer.ranges[0].row[range]);
+	return row_decided(join, row_of_range(join, range));
 }
 
 /* Go to the next match; false after the batch's last one. */
@@ -197,17 +302,26 @@ next_match(GpbJoinScan *join)
 
 	if (join->plan.counts)
 		return false;
-	join->record = gpb_list_next(join->list, range_decided, join, &range, &join->inner_slot);
-	if (join->record == NULL)
-		return false;
-	join->row = join->outer.ranges[0].row[range];
-	return true;
+	while (join->target != NULL || next_target(join))
+	{
+		join->record = gpb_list_next(join->target->list, range_decided, join, &range,
+									 &join->inner_slot);
+		if (join->record != NULL)
+		{
+			join->row = row_of_range(join, range);
+			return true;
+		}
+		if (!next_target(join))
+			return false;
+	}
+	return false;
 }
 
 /* Put the inner columns of the match at hand into the scan tuple. */
 static inline void
 load_inner(GpbJoinScan *join)
 {
+	const GpbJoinTarget *target = join->target;
 	TupleTableSlot *tuple = join->node.css.ss.ss_ScanTupleSlot;
 	Datum	   *values = tuple->tts_values + join->plan.nouter;
 	bool	   *isnull = tuple->tts_isnull + join->plan.nouter;
@@ -220,19 +334,19 @@ load_inner(GpbJoinScan *join)
 			MemoryContextSwitchTo(join->node.css.ss.ps.ps_ExprContext->ecxt_per_tuple_memory);
 
 		for (i = 0; i < join->plan.ninner; i++)
-			values[i] = gpb_entry_value(join->node.heap, join->node.index,
+			values[i] = gpb_entry_value(target->table.heap, target->table.index,
 										join->node.css.ss.ps.state->es_snapshot,
-										&join->layout, join->dictionary,
+										&join->layout, target->dictionary,
 										gpb_entry_key(join->record, &join->layout),
-										join->record->row, join->plan.inner[i], &isnull[i]);
+										join->record->row, target->inner[i], &isnull[i]);
 		MemoryContextSwitchTo(caller);
 		return;
 	}
-	slot_getsomeattrs(join->inner_slot, join->last_inner);
+	slot_getsomeattrs(join->inner_slot, target->last_inner);
 	for (i = 0; i < join->plan.ninner; i++)
 	{
-		values[i] = join->inner_slot->tts_values[join->plan.inner[i] - 1];
-		isnull[i] = join->inner_slot->tts_isnull[join->plan.inner[i] - 1];
+		values[i] = join->inner_slot->tts_values[target->inner[i] - 1];
+		isnull[i] = join->inner_slot->tts_isnull[target->inner[i] - 1];
 	}
 }
 
@@ -242,7 +356,7 @@ load_inner(GpbJoinScan *join)
 static inline ExprState *
 filters_left(const GpbJoinScan *join)
 {
-	if (join->filtered && (join->record->flags & GPB_RANGE_ENTRY_FAULTED) == 0)
+	if (join->target->filtered && (join->record->flags & GPB_RANGE_ENTRY_FAULTED) == 0)
 		return join->rest_qual;
 	return join->inner_qual;
 }
@@ -374,8 +488,13 @@ rescan_join(CustomScanState *css)
 {
 	GpbJoinScan *join = (GpbJoinScan *) css;
 
-	if (join->list != NULL)
-		gpb_list_stop(join->list);
+	for (int i = 0; i < join->ntargets; i++)
+	{
+		if (join->targets[i].list != NULL)
+			gpb_list_stop(join->targets[i].list);
+	}
+	join->target = NULL;
+	gpb_partitions_restart(join->partitions);
 	join->phase = GPB_JOIN_LOAD;
 	/* the program's constants may be others */
 	if (css->ss.ps.chgParam != NULL)
@@ -389,10 +508,10 @@ end_join(CustomScanState *css)
 	GpbJoinScan *join = (GpbJoinScan *) css;
 
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
-	if (join->list != NULL)
-		gpb_list_end(join->list);
-	else
-		gpb_ask_end(join->ask);
+	for (int i = 0; i < join->ntargets; i++)
+		gpb_list_end(join->targets[i].list);
+	gpb_ask_end(join->counts);
+	gpb_partitions_end(join->partitions);
 	gpb_close_node(&join->node);
 }
 

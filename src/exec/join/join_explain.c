@@ -43,9 +43,15 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	GpbJoinScan *join = (GpbJoinScan *) css;
 	const GpbJoinPlan *plan = &join->plan;
 	GpbBatchCounters counters = {0};
+	uint64		visits = 0;
+	uint64		halved = 0;
+	int			i;
 
 	ExplainPropertyText(GPB_LABEL_JOIN_TYPE, join_type_name(plan->jointype), es);
-	gpb_explain_inner_index(plan->index, gpb_inner_alias(css, es), es);
+	if (plan->partitions.n > 0)
+		gpb_explain_inner_partitions(plan->partitions.table, gpb_inner_alias(css, es), es);
+	else
+		gpb_explain_inner_index(plan->index, gpb_inner_alias(css, es), es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, plan->clauses, ancestors, es);
 	if (plan->has_program)
 		gpb_explain_clauses(GPB_LABEL_INDEX_FILTER, css,
@@ -61,9 +67,15 @@ gpb_join_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 	if (!es->analyze)
 		return;
 
-	gpb_ask_counters(join->ask, &counters);
-	gpb_explain_counters(GPB_LABEL_KEYS, &counters, gpb_list_visits(join->list), es);
-	if (es->format != EXPLAIN_FORMAT_TEXT || gpb_list_halved(join->list) > 0)
-		ExplainPropertyInteger(GPB_LABEL_BATCHES_HALVED, NULL,
-							   (int64) gpb_list_halved(join->list), es);
+	gpb_ask_counters(join->counts, &counters);
+	for (i = 0; i < join->ntargets; i++)
+	{
+		if (!plan->counts)
+			gpb_ask_counters(join->targets[i].ask, &counters);
+		visits += gpb_list_visits(join->targets[i].list);
+		halved += gpb_list_halved(join->targets[i].list);
+	}
+	gpb_explain_counters(GPB_LABEL_KEYS, &counters, visits, es);
+	if (es->format != EXPLAIN_FORMAT_TEXT || halved > 0)
+		ExplainPropertyInteger(GPB_LABEL_BATCHES_HALVED, NULL, (int64) halved, es);
 }

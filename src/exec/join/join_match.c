@@ -21,6 +21,7 @@
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
 
 /* ---- the range of keys of an outer row ---- */
 
@@ -39,9 +40,9 @@ usable_clauses(const GpbJoinCandidate *candidate)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		if (IS_OUTER_JOIN(candidate->jointype) &&
-			RINFO_IS_PUSHED_DOWN(rinfo, candidate->joinrel->relids))
+			RINFO_IS_PUSHED_DOWN(rinfo, candidate->relids))
 			continue;
-		if (restriction_is_securely_promotable(rinfo, candidate->innerrel))
+		if (restriction_is_securely_promotable(rinfo, candidate->table))
 			usable = lappend(usable, rinfo);
 	}
 	return usable;
@@ -62,7 +63,7 @@ usable_filters(const GpbJoinCandidate *candidate)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		if (!rinfo->pseudoconstant &&
-			restriction_is_securely_promotable(rinfo, candidate->innerrel))
+			restriction_is_securely_promotable(rinfo, candidate->table))
 			usable = lappend(usable, rinfo);
 	}
 	return usable;
@@ -144,7 +145,7 @@ find_conditions(PlannerInfo *root, GpbJoinCandidate *candidate)
 static bool
 inner_columns(GpbJoinCandidate *candidate)
 {
-	List	   *needed = list_copy(candidate->innerrel->reltarget->exprs);
+	List	   *needed = list_copy(candidate->table->reltarget->exprs);
 	List	   *filters = extract_actual_clauses(candidate->filters, false);
 	ListCell   *lc;
 
@@ -154,11 +155,33 @@ inner_columns(GpbJoinCandidate *candidate)
 	{
 		Var		   *var = (Var *) lfirst(lc);
 
-		if (!IsA(var, Var) || var->varno != candidate->innerrel->relid || var->varattno <= 0)
+		if (!IsA(var, Var) || var->varno != candidate->table->relid || var->varattno <= 0)
 			return false;
 		candidate->columns = list_append_unique(candidate->columns, var);
 	}
 	return true;
+}
+
+/*
+ * Find an index like the candidate's in each of the leaves, if there are several; false if there is
+ * none.
+ */
+static bool
+match_leaves(PlannerInfo *root, GpbJoinCandidate *candidate)
+{
+	const char *refusal;
+
+	candidate->partitions = NULL;
+	if (candidate->leaves == NIL)
+		return true;
+	candidate->partitions = palloc(sizeof(GpbPartitionMatch));
+	refusal = gpb_match_partitions(root, candidate->innerrel, candidate->leaves, candidate->index,
+								   candidate->partitions);
+	if (refusal != NULL && gpb_explain_decisions)
+		ereport(NOTICE,
+				(errmsg("GpubtreeJoin does not answer this join: index \"%s\": %s",
+						get_rel_name(candidate->index->indexoid), refusal)));
+	return refusal == NULL;
 }
 
 /* The fraction of all pairs of an outer and an inner row that the ranges let pass */
@@ -170,8 +193,12 @@ range_selectivity(PlannerInfo *root, GpbJoinCandidate *candidate)
 	List	   *joining = list_difference_ptr(candidate->ranged, filters);
 
 	inner.jointype = JOIN_INNER;
+	if (candidate->partitions != NULL)
+		return gpb_partitions_selectivity(root, candidate->partitions, joining, JOIN_INNER,
+										  &inner) *
+			gpb_partitions_selectivity(root, candidate->partitions, filters, JOIN_INNER, NULL);
 	return clauselist_selectivity(root, joining, 0, JOIN_INNER, &inner) *
-		clauselist_selectivity(root, filters, candidate->innerrel->relid, JOIN_INNER, NULL);
+		clauselist_selectivity(root, filters, candidate->table->relid, JOIN_INNER, NULL);
 }
 
 bool
@@ -185,7 +212,7 @@ gpb_is_join_by_columns(GpbJoinCandidate *candidate)
 			return false;
 	}
 	candidate->joining = gpb_add_operand_columns(NULL, candidate->restrictlist,
-												 candidate->innerrel->relid);
+												 candidate->table->relid);
 	return candidate->joining != NULL;
 }
 
@@ -194,8 +221,8 @@ gpb_collect_join_clauses(GpbJoinCandidate *candidate)
 {
 	candidate->usable = usable_clauses(candidate);
 	candidate->bounded = gpb_add_operand_columns(bms_copy(candidate->joining),
-												 candidate->innerrel->baserestrictinfo,
-												 candidate->innerrel->relid);
+												 candidate->table->baserestrictinfo,
+												 candidate->table->relid);
 	return candidate->usable != NIL;
 }
 
@@ -218,7 +245,8 @@ gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate, IndexOptInf
 		!may_have_conditions(candidate, index))
 		return false;
 	GPB_COUNT_MATCH();
-	if (!find_conditions(root, candidate) || !inner_columns(candidate))
+	if (!find_conditions(root, candidate) || !inner_columns(candidate) ||
+		!match_leaves(root, candidate))
 		return false;
 	candidate->index_only = gpb_index_has_columns(index, candidate->columns);
 	candidate->selectivity = range_selectivity(root, candidate);
@@ -237,6 +265,13 @@ gpb_join_range_clauses(const GpbJoinCandidate *candidate)
 						  with_key_first((OpExpr *) lfirst_node(RestrictInfo, range)->clause,
 										 lfirst(value)));
 	return clauses;
+}
+
+double
+gpb_join_inner_entries(const GpbJoinCandidate *candidate)
+{
+	return candidate->partitions != NULL ? candidate->partitions->whole->tuples :
+		candidate->index->tuples;
 }
 
 /* Have two lists the same pointers in the same order? */

@@ -27,9 +27,33 @@ gpb_join_put(const GpbJoinPlan *plan, CustomScan *scan)
 	gpb_put_int(private, plan->ninner);
 	for (i = 0; i < plan->ninner; i++)
 		gpb_put_int(private, plan->inner[i]);
+	gpb_put_partitions(private, &plan->partitions);
+	gpb_put_int(private, plan->partition_inner != NULL);
+	for (i = 0; plan->partition_inner != NULL && i < plan->partitions.n * plan->ninner; i++)
+		gpb_put_int(private, plan->partition_inner[i / plan->ninner][i % plan->ninner]);
 	gpb_put_int(private, plan->has_program);
 	if (plan->has_program)
 		gpb_program_put(private, &plan->program);
+}
+
+/* Get the columns of each partition. */
+static void
+get_partition_columns(GpbPrivateReader *reader, GpbJoinPlan *plan)
+{
+	int			i;
+
+	plan->partition_inner = NULL;
+	if (gpb_get_int(reader) == 0)
+		return;
+	plan->partition_inner = palloc(sizeof(AttrNumber *) * plan->partitions.n);
+	for (i = 0; i < plan->partitions.n; i++)
+	{
+		int			c;
+
+		plan->partition_inner[i] = palloc(sizeof(AttrNumber) * Max(plan->ninner, 1));
+		for (c = 0; c < plan->ninner; c++)
+			plan->partition_inner[i][c] = gpb_get_int(reader);
+	}
 }
 
 void
@@ -52,6 +76,8 @@ gpb_join_get(const CustomScan *scan, GpbJoinPlan *plan)
 	plan->inner = palloc(sizeof(AttrNumber) * plan->ninner);
 	for (i = 0; i < plan->ninner; i++)
 		plan->inner[i] = gpb_get_int(&reader);
+	gpb_get_partitions(&reader, &plan->partitions);
+	get_partition_columns(&reader, plan);
 	plan->rest = lfourth(scan->custom_exprs);
 	plan->has_program = gpb_get_int(&reader) != 0;
 	if (plan->has_program)

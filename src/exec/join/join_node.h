@@ -16,6 +16,7 @@
 
 #include "exec/answer/list_rows.h"
 #include "exec/answer/outer_batch.h"
+#include "exec/answer/partitions.h"
 #include "exec/compile/program_build.h"
 #include "exec/price/outer_price.h"
 #include "exec/shell/node_shell.h"
@@ -41,6 +42,8 @@ typedef struct GpbJoinPlan
 	int			nouter;			/* columns of the outer plan */
 	int			ninner;
 	AttrNumber *inner;			/* column of the index, or of the table, of each inner column */
+	GpbPartitionList partitions;	/* these are joined, and the index is of one; or empty */
+	AttrNumber **partition_inner;	/* as inner, for each of them; NULL if index_only */
 
 	/* "key column OP value" of an outer row: what makes its range of keys */
 	int			nconditions;
@@ -75,7 +78,10 @@ typedef struct GpbJoinCandidate
 	RelOptInfo *joinrel;
 	RelOptInfo *outerrel;
 	RelOptInfo *innerrel;
-	List	   *restrictlist;
+	List	   *leaves;			/* of innerrel, if they are several; else NIL */
+	RelOptInfo *table;			/* innerrel, its only leaf, or a model of its leaves */
+	Relids		relids;			/* of the join, the table's included */
+	List	   *restrictlist;	/* like all clauses below, over the table's columns */
 	SpecialJoinInfo *sjinfo;
 	Relids		param_source_rels;	/* as in JoinPathExtraData */
 
@@ -99,6 +105,7 @@ typedef struct GpbJoinCandidate
 	GpbRangeCondition *conditions;
 	List	   *values;			/* what these compare with */
 	bool		index_only;
+	GpbPartitionMatch *partitions;	/* the leaves' indexes, or NULL */
 	double		selectivity;	/* of these, of all pairs of rows */
 
 	/* what gpb_join_distinct_keys found last, of whichever index */
@@ -133,7 +140,10 @@ extern bool gpb_is_join_by_columns(GpbJoinCandidate *candidate);
  */
 extern bool gpb_collect_join_clauses(GpbJoinCandidate *candidate);
 
-/* Fill in the candidate for an index of the inner table; false if it cannot do this join. */
+/*
+ * Fill in the candidate for an index of the inner table, and of other leaves one like it; false if
+ * it cannot do this join.
+ */
 extern bool gpb_match_join_index(PlannerInfo *root, GpbJoinCandidate *candidate,
 								 IndexOptInfo *index);
 
@@ -145,6 +155,9 @@ extern void gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidat
 
 /* The clauses that make an outer row's range of keys, as OpExprs "key column OP value" */
 extern List *gpb_join_range_clauses(const GpbJoinCandidate *candidate);
+
+/* How many entries the candidate's index has, or those of all leaves together */
+extern double gpb_join_inner_entries(const GpbJoinCandidate *candidate);
 
 /* How many distinct ranges so many outer rows ask for */
 extern double gpb_join_distinct_keys(PlannerInfo *root, GpbJoinCandidate *candidate,
@@ -160,6 +173,18 @@ typedef enum GpbJoinPhase
 	GPB_JOIN_MATCH				/* the match at hand */
 } GpbJoinPhase;
 
+/* A table that is joined: the only one, or a partition */
+typedef struct GpbJoinTarget
+{
+	GpbAskTarget table;
+	const AttrNumber *inner;	/* as in the plan node */
+	AttrNumber	last_inner;		/* last column of the table that is needed */
+	GpbDictionary *dictionary;	/* NULL: the index has none */
+	GpbAsk	   *ask;			/* NULL if matches are counted */
+	GpbListRows *list;			/* of what it asks */
+	bool		filtered;		/* the list has the program */
+} GpbJoinTarget;
+
 typedef struct GpbJoinScan
 {
 	GpbNode		node;
@@ -168,12 +193,9 @@ typedef struct GpbJoinScan
 	ExprState  *inner_qual;		/* all filters */
 	ExprState  *rest_qual;		/* those that are left where the list has the program */
 	bool		bound;			/* the program's constants are those of this execution */
-	bool		filtered;		/* the list has the program */
-	AttrNumber	last_inner;		/* last column of the table that is needed */
 	bool		wants_rows;		/* outer rows come out alone: LEFT, ANTI, SEMI by counts */
 	bool		wants_matched;	/* those with a match, not those without */
-	GpbLayout	layout;
-	GpbDictionary *dictionary;	/* NULL: the index has none */
+	GpbLayout	layout;			/* of all indexes */
 
 	/*
 	 * A batch of outer rows, and the ranges of keys of those that have one.  The mark of each row
@@ -181,8 +203,13 @@ typedef struct GpbJoinScan
 	 */
 	GpbOuter	outer;
 
-	GpbAsk	   *ask;
-	GpbListRows *list;			/* of what is asked; NULL if matches are counted */
+	/* what is asked: one table or, one after the other, partitions */
+	GpbPartitions *partitions;	/* NULL: one table */
+	int			ntargets;
+	GpbJoinTarget *targets;
+	GpbAskShare *shares;		/* of the batch at hand, for each target */
+	GpbJoinTarget *target;		/* whose list is at hand; NULL before the first */
+	GpbAsk	   *counts;			/* asks all targets, if matches are counted; else NULL */
 
 	/* the match at hand, and rows that come out alone */
 	GpbJoinPhase phase;

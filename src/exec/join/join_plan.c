@@ -15,6 +15,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "parser/parsetree.h"
 
 #include "exec/join/join_node.h"
 #include "exec/price/outer_price.h"
@@ -22,6 +23,7 @@
 #include "exec/shell/index_columns.h"
 #include "exec/shell/join_sides.h"
 #include "exec/shell/plan_check.h"
+#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 
 static Plan *plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -60,21 +62,34 @@ part_clauses(const GpbJoinCandidate *candidate, List *restrictlist,
 		if (list_member_ptr(candidate->ranged, rinfo))
 			continue;
 		if (IS_OUTER_JOIN(candidate->jointype) &&
-			RINFO_IS_PUSHED_DOWN(rinfo, candidate->joinrel->relids))
+			RINFO_IS_PUSHED_DOWN(rinfo, candidate->relids))
 			*result = lappend(*result, rinfo);
 		else
 			*match = lappend(*match, rinfo);
 	}
 }
 
-/* May the outer path be joined to the inner table? */
+/* May the relation have indexes, or leaves that have? */
+static bool
+has_indexes(PlannerInfo *root, const RelOptInfo *rel)
+{
+	return rel->indexlist != NIL ||
+		(rel->reloptkind == RELOPT_BASEREL && rel->rtekind == RTE_RELATION &&
+		 planner_rt_fetch(rel->relid, root)->inh);
+}
+
+/*
+ * May the outer path be joined to the inner table?  Core copies paths of children that have
+ * parameters, but not what ours have beyond a CustomPath.
+ */
 static bool
 outer_path_fits(const GpbJoinCandidate *candidate, Path *outer)
 {
 	Relids		required = PATH_REQ_OUTER(outer);
 
 	return bms_is_empty(required) ||
-		(!bms_overlap(required, candidate->innerrel->relids) &&
+		(candidate->joinrel->reloptkind == RELOPT_JOINREL &&
+		 !bms_overlap(required, candidate->innerrel->relids) &&
 		 bms_overlap(required, candidate->param_source_rels));
 }
 
@@ -82,7 +97,8 @@ outer_path_fits(const GpbJoinCandidate *candidate, Path *outer)
 static List *
 joined_order(PlannerInfo *root, const GpbJoinCandidate *candidate, const Path *outer)
 {
-	if (outer->pathkeys == NIL)
+	/* partitions are asked one after the other */
+	if (outer->pathkeys == NIL || candidate->leaves != NIL)
 		return NIL;
 	return build_join_pathkeys(root, candidate->joinrel, candidate->jointype, outer->pathkeys);
 }
@@ -166,10 +182,13 @@ begin_path_price(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, Li
 	price->outer = outer;
 	price->ask.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
 	price->rows = path->rows;
-	price->ask.entries = outer->rows * candidate->index->tuples * candidate->selectivity;
+	price->ask.entries = outer->rows * gpb_join_inner_entries(candidate) * candidate->selectivity;
 	/* core knows from foreign keys of several columns what selectivities do not say */
 	if (candidate->jointype == JOIN_INNER && path->param_info == NULL)
 		price->ask.entries = Max(price->ask.entries, path->rows);
+	if (candidate->partitions != NULL)
+		gpb_price_partitions(price, candidate->partitions,
+							 price->ask.entries / Max(outer->rows, 1.0));
 	price->ask.in_order = path->pathkeys != NIL;
 	price->filters = list_concat_copy(candidate->rest, match);
 	return price;
@@ -185,8 +204,19 @@ kept_candidate(GpbJoinCandidate *candidate)
 }
 
 /*
+ * The share of the outer relation's rows that a path has: a partial one those of one process, by
+ * core's estimate
+ */
+static double
+outer_share(const GpbJoinCandidate *candidate, const Path *outer)
+{
+	return Min(outer->rows / Max(candidate->outerrel->rows, 1.0), 1.0);
+}
+
+/*
  * Make the path with one outer path that fits; NULL if the join has a better path already.  Partial
- * paths are compared with each other alone, so for one "partial" is set.
+ * paths are compared with each other alone, so for one "partial" is set; it has the rows of one
+ * process, and their price.
  */
 static CustomPath *
 make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, bool partial)
@@ -212,8 +242,11 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, bool
 		part_clauses(candidate, restrictlist, &match, &result);
 	}
 	sketch.rows = sketch.param_info ? sketch.param_info->ppi_rows : joinrel->rows;
+	if (partial)
+		sketch.rows = clamp_row_est(joinrel->rows * outer_share(candidate, outer));
 	sketch.pathkeys = joined_order(root, candidate, outer);
 	input = begin_path_price(root, candidate, outer, match, &sketch);
+	input->ask.processes = partial ? 1.0 / outer_share(candidate, outer) : 0.0;
 	price = gpb_outer_total_price(input);
 	if (!partial && !is_worth_it(candidate, &price, sketch.pathkeys, outer))
 		return NULL;
@@ -222,11 +255,15 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, bool
 	path = gpb_make_path(sizeof(GpbJoinPath), &join_path_methods, joinrel, joinrel->reltarget);
 	path->path.param_info = sketch.param_info;
 	path->path.rows = sketch.rows;
-	path->path.parallel_safe = joinrel->consider_parallel && outer->parallel_safe;
+	path->path.parallel_safe = joinrel->consider_parallel && outer->parallel_safe &&
+		candidate->leaves == NIL;
 	path->path.pathkeys = sketch.pathkeys;
 	path->path.startup_cost = price.startup_cost;
 	path->path.total_cost = price.total_cost;
 	path->custom_paths = list_make1(outer);
+	if (candidate->partitions != NULL)
+		path->custom_paths = lappend(path->custom_paths,
+									 gpb_partitions_path(root, candidate->partitions));
 	GPB_ADD_DISABLED(&path->path, outer);
 	own = (GpbJoinPath *) path;
 	own->candidate = kept_candidate(candidate);
@@ -239,12 +276,11 @@ make_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer, bool
 static void
 add_partial_join_path(PlannerInfo *root, GpbJoinCandidate *candidate, Path *outer)
 {
-	CustomPath *path = make_join_path(root, candidate, outer, true);
-	double		share = outer->rows / Max(candidate->outerrel->rows, 1.0);
+	CustomPath *path;
 
-	if (path == NULL || !path->path.parallel_safe || path->path.param_info != NULL)
+	if (!outer->parallel_safe || !bms_is_empty(PATH_REQ_OUTER(outer)))
 		return;
-	path->path.rows = clamp_row_est(path->path.rows * Min(share, 1.0));
+	path = make_join_path(root, candidate, outer, true);
 	path->path.parallel_workers = outer->parallel_workers;
 	add_partial_path(candidate->joinrel, (Path *) path);
 }
@@ -263,8 +299,35 @@ add_index_paths(PlannerInfo *root, GpbJoinCandidate *candidate, List *outers, Li
 		if (path != NULL)
 			add_path(candidate->joinrel, (Path *) path);
 	}
+	/* the node's plan of partitions is none that a worker has a share of */
+	if (candidate->leaves != NIL)
+		return;
 	foreach(lc, partial)
 		add_partial_join_path(root, candidate, lfirst(lc));
+}
+
+/*
+ * Find the table that is asked, and have the candidate be about that; false if there is none.  Of a
+ * join of children, which core makes of partitions that match each other, the inner relation is a
+ * table itself.
+ */
+static bool
+find_table(PlannerInfo *root, GpbJoinCandidate *candidate)
+{
+	RelOptInfo *table;
+
+	candidate->leaves = gpb_join_leaves(root, candidate->innerrel);
+	table = candidate->leaves == NIL ? gpb_join_table(root, candidate->innerrel) :
+		gpb_model_partition(root, candidate->leaves);
+	if (table == NULL)
+		return false;
+	candidate->table = table;
+	if (table == candidate->innerrel)
+		return true;
+	candidate->relids = bms_union(candidate->relids, table->relids);
+	candidate->restrictlist = (List *) gpb_of_child(root, table,
+													(Node *) candidate->restrictlist);
+	return gpb_is_join_by_columns(candidate);
 }
 
 /*
@@ -281,7 +344,7 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	List	   *partial = NIL;
 	ListCell   *lc;
 
-	if (!gpb_enable_batchjoin || innerrel->indexlist == NIL || IS_DUMMY_REL(innerrel) ||
+	if (!gpb_enable_batchjoin || !has_indexes(root, innerrel) || IS_DUMMY_REL(innerrel) ||
 		innerrel->cheapest_total_path == NULL ||
 		!bms_is_empty(PATH_REQ_OUTER(innerrel->cheapest_total_path)))
 		return;
@@ -301,6 +364,8 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	candidate.joinrel = joinrel;
 	candidate.outerrel = outerrel;
 	candidate.innerrel = innerrel;
+	candidate.table = innerrel;
+	candidate.relids = joinrel->relids;
 	candidate.restrictlist = extra->restrictlist;
 	candidate.sjinfo = extra->sjinfo;
 	candidate.param_source_rels = extra->param_source_rels;
@@ -313,10 +378,10 @@ gpb_join_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		outers = find_outer_paths(root, &candidate);
 		partial = partial_outer_paths(&candidate);
 	}
-	if ((outers == NIL && partial == NIL) || !gpb_join_is_possible(root, innerrel) ||
+	if ((outers == NIL && partial == NIL) || !find_table(root, &candidate) ||
 		!gpb_collect_join_clauses(&candidate))
 		return;
-	foreach(lc, innerrel->indexlist)
+	foreach(lc, candidate.table->indexlist)
 	{
 		if (!gpb_match_join_index(root, &candidate, lfirst_node(IndexOptInfo, lc)))
 			continue;
@@ -344,6 +409,15 @@ column_sources(IndexOptInfo *index, bool index_only, List *columns)
 	return sources;
 }
 
+/* What is said of the table, as the query says it: what is above the node is matched with that. */
+static List *
+as_said(PlannerInfo *root, const GpbJoinCandidate *candidate, List *expressions)
+{
+	if (candidate->table == candidate->innerrel)
+		return expressions;
+	return (List *) gpb_of_parent(root, candidate->table, (Node *) expressions);
+}
+
 /* The fields of the plan node, but for what depends on the columns of both sides */
 static void
 begin_join_plan(PlannerInfo *root, const GpbJoinPath *own, GpbJoinPlan *plan)
@@ -356,13 +430,34 @@ begin_join_plan(PlannerInfo *root, const GpbJoinPath *own, GpbJoinPlan *plan)
 	plan->in_order = own->path.path.pathkeys != NIL;
 	plan->nconditions = candidate->nconditions;
 	plan->conditions = candidate->conditions;
-	plan->clauses = gpb_join_range_clauses(candidate);
-	plan->match = gpb_order_clauses(root, own->match);
-	plan->filters = gpb_order_clauses(root, candidate->filters);
+	plan->clauses = as_said(root, candidate, gpb_join_range_clauses(candidate));
+	plan->match = as_said(root, candidate, gpb_order_clauses(root, own->match));
+	plan->filters = as_said(root, candidate, gpb_order_clauses(root, candidate->filters));
 	plan->has_program = candidate->has_program;
 	if (plan->has_program)
 		plan->program = *candidate->program;
-	plan->rest = gpb_order_clauses(root, candidate->rest);
+	plan->rest = as_said(root, candidate, gpb_order_clauses(root, candidate->rest));
+}
+
+/* The partitions, and where each has the inner columns, which the query says so */
+static void
+add_partitions(PlannerInfo *root, const GpbJoinCandidate *candidate, List *inner,
+			   GpbJoinPlan *plan)
+{
+	ListCell   *lc;
+
+	plan->partitions = candidate->partitions->list;
+	plan->partitions.has_append = true;
+	if (plan->index_only)
+		return;
+	plan->partition_inner = palloc(sizeof(AttrNumber *) * plan->partitions.n);
+	foreach(lc, candidate->partitions->indexes)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		List	   *columns = (List *) gpb_of_child(root, index->rel, (Node *) inner);
+
+		plan->partition_inner[foreach_current_index(lc)] = column_sources(index, false, columns);
+	}
 }
 
 /*
@@ -387,8 +482,10 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	const GpbJoinPath *own = (const GpbJoinPath *) path;
 	const GpbJoinCandidate *candidate = own->candidate;
 	IndexOptInfo *index = candidate->index;
-	List	   *result = gpb_order_clauses(root, own->result);
+	List	   *result = as_said(root, candidate, gpb_order_clauses(root, own->result));
 	List	   *columns = gpb_plan_columns(linitial(custom_plans));
+	List	   *inner = as_said(root, candidate, candidate->columns);
+	List	   *keys = as_said(root, candidate, gpb_key_vars(root, index));
 	GpbJoinPlan plan = {0};
 	CustomScan *scan;
 	int			ncolumns;
@@ -397,11 +494,12 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	plan.nouter = list_length(columns);
 	plan.ninner = list_length(candidate->columns);
 	plan.inner = column_sources(index, plan.index_only, candidate->columns);
-	columns = list_concat(columns, candidate->columns);
+	if (candidate->partitions != NULL)
+		add_partitions(root, candidate, inner, &plan);
+	columns = list_concat(columns, inner);
 	ncolumns = list_length(columns);
-	columns = list_concat(columns, list_difference(gpb_key_vars(root, index),
-												   candidate->columns));
-	plan.counts = counts_are_enough(root, &plan, index->rel->relid,
+	columns = list_concat(columns, list_difference(keys, inner));
+	plan.counts = counts_are_enough(root, &plan, candidate->innerrel->relid,
 									list_concat_copy(tlist, result));
 	scan = gpb_make_node(&gpb_join_node, path, 0, tlist, result, custom_plans, columns);
 	gpb_join_put(&plan, scan);

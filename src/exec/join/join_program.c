@@ -28,7 +28,7 @@ may_be_programs(PlannerInfo *root, const GpbJoinCandidate *candidate, RestrictIn
 {
 	Node	   *clause = (Node *) rinfo->clause;
 
-	return restriction_is_securely_promotable(rinfo, candidate->innerrel) &&
+	return restriction_is_securely_promotable(rinfo, candidate->table) &&
 		!contain_volatile_functions(clause) && !contain_subplans(clause) &&
 		gpb_match_columns(root, candidate->index, list_make1(clause)) == NULL;
 }
@@ -40,7 +40,7 @@ may_be_programs(PlannerInfo *root, const GpbJoinCandidate *candidate, RestrictIn
 static bool
 costs_more(PlannerInfo *root, const GpbJoinCandidate *candidate, List *conditions)
 {
-	double		matches = candidate->outerrel->rows * candidate->index->tuples *
+	double		matches = candidate->outerrel->rows * gpb_join_inner_entries(candidate) *
 		candidate->selectivity;
 	QualCost	test;
 
@@ -96,7 +96,7 @@ gpb_match_join_program(PlannerInfo *root, GpbJoinCandidate *candidate)
 	candidate->has_program = true;
 	candidate->program->program.list_entries = true;
 	candidate->rest = rest;
-	candidate->kept = clauselist_selectivity(root, said, candidate->innerrel->relid, JOIN_INNER,
+	candidate->kept = clauselist_selectivity(root, said, candidate->table->relid, JOIN_INNER,
 											 NULL);
 	candidate->entry_cost = gpb_builder_cost(builder, 1.0, 1.0);
 }

@@ -64,8 +64,10 @@ ranges_price(GpbOuterInput *input, double ranges, double batch)
 {
 	if (input->ask.index == NULL)
 		return ranges * GPB_OUTER_ROW_COST * cpu_operator_cost;
-	input->ask.ranges = input->outer->rows;
-	return gpb_ranges_price(&input->ask, ranges, batch);
+	/* a range that several indexes are asked for is as many */
+	input->ask.ranges = input->outer->rows * Max(input->asked, 1.0);
+	return gpb_ranges_price(&input->ask, ranges * Max(input->asked, 1.0),
+							batch * Max(input->asked, 1.0));
 }
 
 GpbOuterPrice
@@ -81,8 +83,11 @@ gpb_outer_total_price(GpbOuterInput *input)
 	estimate_batches(outer, &batches);
 	cost_qual_eval(&filters, input->filters, input->ask.root);
 	startup += filters.startup + input->target->cost.startup + input->begin_cost;
+	startup += cpu_operator_cost * (GPB_OUTER_OPEN_COST + GPB_OUTER_RUN_COST) *
+		Max(input->partitions - 1, 0);
 	price.total_cost = outer->total_cost + startup +
-		cpu_operator_cost * GPB_OUTER_RUN_COST * Max(batches.count - 1, 0) +
+		cpu_operator_cost * GPB_OUTER_RUN_COST * Max(batches.count - 1, 0) *
+		Max(input->partitions, 1.0) +
 		ranges_price(input, outer->rows, batches.largest) +
 		input->ask.entries * (1.0 - input->ask.dropped) * filters.per_tuple +
 		input->rows * (cpu_tuple_cost + input->target->cost.per_tuple);

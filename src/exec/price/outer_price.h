@@ -15,6 +15,8 @@ typedef struct GpbOuterInput
 {
 	GpbPriceInput ask;			/* a range for each outer row */
 	Path	   *outer;
+	double		partitions;		/* how many indexes are asked with each batch; 0: one */
+	double		asked;			/* and how many of them for each range */
 	double		rows;			/* number of rows that come out */
 	Cost		begin_cost;		/* what a program costs before the first outer row */
 	List	   *filters;		/* RestrictInfos that are evaluated for each match */

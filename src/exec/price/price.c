@@ -151,7 +151,8 @@ leaves_in_row(const IndexOptInfo *index, double entries)
 /*
  * Pages read for n visits at random to a file, in batches of so many that are each in the file's
  * order: as many as core would say, less those that a batch visits more than once; each cheaper
- * than a page read at random, as in a bitmap scan.
+ * than a page read at random, as in a bitmap scan.  A page that several processes visit is read by
+ * one of them: each pays its share.
  */
 static Cost
 pages_price(const GpbPriceInput *input, Oid tablespace, double pages, double n, double batch)
@@ -161,15 +162,19 @@ pages_price(const GpbPriceInput *input, Oid tablespace, double pages, double n, 
 	double		fetched;
 	double		distinct;
 
+	double		processes = Max(input->processes, 1.0);
+
 	if (n <= 0 || pages <= 0)
 		return 0.0;
 	page_prices(input, tablespace, &random_page_cost, &seq_page_cost);
-	batch = Min(Max(batch, 1.0), n);
+	n *= processes;
+	batch = Min(Max(batch * processes, 1.0), n);
 	distinct = distinct_pages(batch, pages);
 	fetched = index_pages_fetched(n, (BlockNumber) pages, input->index->pages, input->root);
 	fetched = Min(fetched, ceil(n / batch * distinct));
-	return fetched * (random_page_cost -
-					  (random_page_cost - seq_page_cost) * sqrt(Min(distinct / pages, 1.0)));
+	return fetched / processes *
+		(random_page_cost -
+		 (random_page_cost - seq_page_cost) * sqrt(Min(distinct / pages, 1.0)));
 }
 
 /* ---- heap visits ---- */

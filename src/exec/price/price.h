@@ -33,6 +33,8 @@ typedef struct GpbPriceInput
 	bool		known_ranges;	/* statistics say how long they are; of an outer row's bounds core
 								 * guesses it */
 
+	double		processes;		/* that ask for as much each, side by side; 0: one */
+
 	/* what is done with the entries */
 	bool		no_device;		/* one range: no device is asked for it */
 	int			more_columns;	/* that are aggregated beside a first one */

@@ -29,6 +29,7 @@
 #include "exec/range/lateral.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/clause_order.h"
+#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 #include "exec/where/subquery_match.h"
 
@@ -44,6 +45,7 @@ static const CustomPathMethods lateral_path_methods = {
 typedef struct GpbLateralCandidate
 {
 	IndexOptInfo *index;
+	GpbPartitionMatch *partitions;	/* with one like it each, or NULL */
 	double		entries;		/* in the range of one outer row */
 	List	   *results;		/* Vars of the subquery: for each item, then each computed column */
 	Path	   *ordinary;		/* NULL unless the program may have no answer */
@@ -64,6 +66,8 @@ typedef struct GpbLateralPath
 typedef struct GpbLateralColumns
 {
 	List	   *aggrefs;		/* distinct */
+	List	   *meant;			/* the same over the columns of the table that is asked, */
+	List	   *leaves;			/* which is one of these, if there are several */
 	List	   *items;			/* a Var for each of aggrefs */
 	List	   *columns;		/* Vars of the columns that are not items */
 	List	   *expressions;	/* what columns are, over the items and the subquery's Params */
@@ -263,14 +267,18 @@ match_lateral_index(PlannerInfo *root, RelOptInfo *outerrel, RelOptInfo *innerre
 	GpbRangeAggregatePlan *plan;
 	GpbSubqueryMatch match;
 
-	if (!gpb_match_subquery(innerrel->subroot, index, columns->aggrefs, tested, &match))
+	if (!gpb_match_subquery(innerrel->subroot, index, columns->leaves, columns->meant, tested,
+							&match))
 		return NULL;
 	candidate = palloc0(sizeof(GpbLateralCandidate));
 	candidate->index = index;
+	candidate->partitions = match.partitions;
 	candidate->entries = match.entries;
 	candidate->results = list_concat_copy(columns->items, columns->columns);
 	plan = &candidate->plan;
 	plan->range = match.range;
+	if (match.partitions != NULL)
+		plan->partitions = match.partitions->list;
 	plan->values = (List *) outer_value_mutator((Node *) match.values, &outer);
 	plan->having = (List *) outer_value_mutator((Node *) columns->having, &outer);
 	plan->computed = (List *) outer_value_mutator((Node *) columns->expressions, &outer);
@@ -320,7 +328,8 @@ add_lateral_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel,
 	path->path.rows = path->path.param_info ? path->path.param_info->ppi_rows : joinrel->rows;
 	path->path.pathkeys = build_join_pathkeys(root, joinrel, jointype, outer->pathkeys);
 	/* the subquery's planner is who knows the table's size */
-	price = gpb_range_aggregate_price(innerrel->subroot, candidate->index, outer, &plan->range,
+	price = gpb_range_aggregate_price(innerrel->subroot, candidate->index,
+									  candidate->partitions, outer, &plan->range,
 									  candidate->entries, path->path.rows, path->path.pathtarget);
 	cost_qual_eval(&qual_cost, list_concat_copy(plan->having, clauses), root);
 	path->path.startup_cost = price.startup_cost + qual_cost.startup;
@@ -372,6 +381,7 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 	RelOptInfo *table;
 	GpbLateralColumns columns;
 	GpbRangeColumns tested;
+	List	   *leaves;
 	ListCell   *lc;
 
 	if (!gpb_enable_rangeaggregate ||
@@ -384,11 +394,13 @@ gpb_lateral_add_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerr
 		innerrel->cheapest_total_path == NULL || OldSnapshotThresholdActive() ||
 		(jointype == JOIN_LEFT && lateral_has_clauses(innerrel, extra)))
 		return;
-	table = gpb_subquery_table(innerrel->subroot);
+	table = gpb_subquery_table(innerrel->subroot, &leaves);
 	if (table == NULL || !lateral_columns(innerrel, extra->restrictlist, &columns) ||
 		!lateral_having(innerrel, &columns) || columns.aggrefs == NIL)
 		return;
-	gpb_collect_range_columns(innerrel->subroot, table, NIL, columns.aggrefs, &tested);
+	columns.leaves = leaves;
+	columns.meant = (List *) gpb_of_child(innerrel->subroot, table, (Node *) columns.aggrefs);
+	gpb_collect_range_columns(innerrel->subroot, table, NIL, columns.meant, &tested);
 	foreach(lc, table->indexlist)
 	{
 		GpbLateralCandidate *candidate = match_lateral_index(root, outerrel, innerrel, &columns,

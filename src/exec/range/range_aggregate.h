@@ -12,6 +12,7 @@
 #include "exec/answer/ask.h"
 #include "exec/answer/kept_rows.h"
 #include "exec/answer/outer_batch.h"
+#include "exec/answer/partitions.h"
 #include "exec/price/outer_price.h"
 #include "exec/shell/node_shell.h"
 #include "exec/where/range_conditions.h"
@@ -32,7 +33,8 @@
  */
 typedef struct GpbRangeAggregatePlan
 {
-	GpbRowRange range;
+	GpbRowRange range;			/* of each partition, if there are several; the index is of one */
+	GpbPartitionList partitions;
 	int			nouter;			/* columns of the outer plan */
 	bool		gathered;		/* groups are of outer rows in any order; without group columns all
 								 * outer rows are one group, which is there even if they are none */
@@ -44,7 +46,7 @@ typedef struct GpbRangeAggregatePlan
 	int			empty_count;	/* what an outer row without an entry adds to count(*): 0, or 1 for
 								 * the row with NULLs of a left join, which needs keep_empty */
 
-	bool		has_ordinary;	/* the last of the node's plans is the ordinary one, since the
+	bool		has_ordinary;	/* the second of the node's plans is the ordinary one, since the
 								 * program may have no answer */
 
 	List	   *values;			/* of each condition, over the outer columns */
@@ -58,6 +60,14 @@ typedef struct GpbRangeAggregatePlan
 								 * scan tuple has also, never filled, the key columns; the program
 								 * has an answer, once it is bound. */
 	List	   *clauses;		/* if so: the conditions as OpExprs, for EXPLAIN */
+
+	/*
+	 * If so, and if the program reads no codes: what the row has in the place of items is their
+	 * state (states.h), for a node above; or the outer plan's rows are such states, of which the
+	 * row is made.
+	 */
+	bool		returns_state;
+	bool		merges_states;
 } GpbRangeAggregatePlan;
 
 /* Put the fields into the plan node, and get them; arrays are palloc'd. */
@@ -80,9 +90,10 @@ extern Plan *gpb_make_range_aggregate(CustomPath *path, List *tlist, List *qual,
 
 /*
  * The price of the node over an outer path, whose rows each have "entries" entries in their range
- * on average, when "rows" rows of the target come out.
+ * on average, when "rows" rows of the target come out; partitions: NULL where one table is asked.
  */
 extern GpbOuterPrice gpb_range_aggregate_price(PlannerInfo *root, IndexOptInfo *index,
+											   const GpbPartitionMatch *partitions,
 											   Path *outer, const GpbRowRange *range,
 											   double entries, double rows,
 											   PathTarget *target);
@@ -116,6 +127,7 @@ typedef struct GpbRangeAggregateScan
 {
 	GpbNode		node;
 	GpbRangeAggregatePlan plan;
+	GpbPartitions *partitions;	/* NULL: one table is asked */
 	GpbAsk	   *ask;
 	bool		bound;			/* the program's constants are those of this execution */
 	GpbKeptRows all_rows;		/* if the program may have no answer */
@@ -167,6 +179,14 @@ extern void gpb_range_groups_complete(GpbRangeAggregateScan *scan);
  * there are no more.
  */
 extern bool gpb_range_next_gathered(GpbRangeAggregateScan *scan);
+
+/* ---- states of joins under aggregates (range_states.c) ---- */
+
+/* Put the state of the ask's group into the scan tuple, in the place of items. */
+extern void gpb_range_put_state(GpbRangeAggregateScan *scan);
+
+/* Read the states that the child returns, and have the ask's group be what they have together. */
+extern void gpb_range_merge_states(GpbRangeAggregateScan *scan);
 
 extern void gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 

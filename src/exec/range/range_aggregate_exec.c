@@ -114,7 +114,15 @@ begin_outer(GpbRangeAggregateScan *scan)
 	const GpbRowRange *range = &scan->plan.range;
 	GpbAskWant	want = {GPB_ASK_NODE(&scan->node), .nitems = range->nitems, .items = range->items};
 	GpbOuter   *outer = &scan->outer;
+	Size		bytes;
 
+	want.plan = range->program.present ? &range->program.plan : NULL;
+	if (scan->plan.merges_states)
+	{
+		want.collects = true;
+		scan->ask = gpb_ask_begin(&scan->node.css.ss.ps, &want);
+		return;
+	}
 	if (scan->plan.gathered)
 		gpb_outer_begin(outer, &scan->node, 1, sizeof(int64 *), gpb_range_find_group);
 	else
@@ -122,12 +130,33 @@ begin_outer(GpbRangeAggregateScan *scan)
 						scan->plan.ngroup > 0 ? mark_group_start : NULL);
 	gpb_outer_begin_ranges(outer, 0, scan->node.index, range->nconditions, range->conditions,
 						   scan->plan.values);
-	want.plan = range->program.present ? &range->program.plan : NULL;
+	if (scan->partitions != NULL)
+		want.targets = gpb_partitions_targets(scan->partitions, &want.ntargets);
 	want.form = outer->ranges[0].form;
 	want.memory = gpb_rows_memory();
 	scan->ask = gpb_ask_begin(&scan->node.css.ss.ps, &want);
-	gpb_outer_set_bytes(outer, outer->ranges[0].width + sizeof(int64 *) +
-						gpb_ask_answer_width(scan->ask));
+	bytes = outer->ranges[0].width + sizeof(int64 *) + gpb_ask_answer_width(scan->ask);
+	if (scan->partitions != NULL)
+		bytes += outer->ranges[0].width + sizeof(uint32) + gpb_ask_answer_width(scan->ask);
+	gpb_outer_set_bytes(outer, bytes);
+}
+
+/*
+ * Open the index and its table.  A worker has no lock of its own, but by the number in the range
+ * table, which only nodes of joins have.
+ */
+static void
+open_relations(GpbRangeAggregateScan *scan, EState *estate, int eflags)
+{
+	GpbNode    *node = &scan->node;
+
+	if (scan->plan.returns_state)
+		(void) gpb_open_joined(node, scan->plan.range.index, eflags);
+	else if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+	{
+		gpb_open_unnamed(estate, scan->plan.range.index, eflags, &node->heap, &node->index);
+		node->opened_heap = true;
+	}
 }
 
 static void
@@ -141,14 +170,14 @@ begin_range_aggregate(CustomScanState *css, EState *estate, int eflags)
 	gpb_start_child(&scan->node, eflags);
 	if (scan->plan.has_ordinary)
 	{
-		gpb_ordinary_begin(&scan->node, llast(node->custom_plans), eflags);
+		gpb_ordinary_begin(&scan->node, lsecond(node->custom_plans), eflags);
 		gpb_kept_begin(&scan->all_rows, estate, css->ss.ps.ps_ResultTupleSlot);
 	}
+	open_relations(scan, estate, eflags);
+	scan->partitions = gpb_partitions_begin(&scan->node, &scan->plan.partitions,
+											scan->node.index, eflags);
 	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
 		return;
-
-	gpb_open_unnamed(estate, scan->plan.range.index, eflags, &scan->node.heap, &scan->node.index);
-	scan->node.opened_heap = true;
 	begin_computed(scan);
 	begin_outer(scan);
 	begin_groups(scan);
@@ -219,6 +248,31 @@ forget_first(GpbRangeAggregateScan *scan)
 	ExecClearTuple(scan->kept);
 }
 
+/* Ask for what each of the ranges at hand has, or all together; NULL, or why not. */
+static const char *
+ask_each(GpbRangeAggregateScan *scan)
+{
+	const GpbOuterRanges *ranges = &scan->outer.ranges[0];
+
+	if (scan->partitions == NULL)
+		return gpb_ask_each(scan->ask, ranges->ranges, ranges->n);
+	return gpb_ask_each_share(scan->ask, gpb_partitions_share(scan->partitions, ranges->form,
+															  ranges->ranges, ranges->n),
+							  ranges->n);
+}
+
+static const char *
+ask_total(GpbRangeAggregateScan *scan)
+{
+	const GpbOuterRanges *ranges = &scan->outer.ranges[0];
+
+	if (scan->partitions == NULL)
+		return gpb_ask_total(scan->ask, ranges->ranges, ranges->n);
+	return gpb_ask_total_shares(scan->ask,
+								gpb_partitions_share_total(scan->partitions, ranges->form,
+														   ranges->ranges, ranges->n));
+}
+
 /*
  * Read the next batch of outer rows and aggregate their ranges; false if there are no rows, or if
  * the node has given up.
@@ -243,9 +297,9 @@ load_outer_batch(GpbRangeAggregateScan *scan)
 	if (scan->node.gave_up != NULL)
 		return false;
 	if (gpb_range_is_total(scan) && ranges->n > 0)
-		why = gpb_ask_total(scan->ask, ranges->ranges, ranges->n);
+		why = ask_total(scan);
 	else
-		why = gpb_ask_each(scan->ask, ranges->ranges, ranges->n);
+		why = ask_each(scan);
 	if (why != NULL)
 		gpb_node_give_up(&scan->node, why);
 	return why == NULL;
@@ -424,6 +478,7 @@ rescan_range_aggregate(CustomScanState *css)
 	forget_first(scan);
 	scan->group_open = false;
 	gpb_range_groups_reset(scan);
+	gpb_partitions_restart(scan->partitions);
 	/* a program's constants may be others */
 	if (css->ss.ps.chgParam != NULL)
 	{
@@ -446,6 +501,7 @@ end_range_aggregate(CustomScanState *css)
 	ExecClearTuple(css->ss.ss_ScanTupleSlot);
 	forget_first(scan);
 	gpb_ask_end(scan->ask);
+	gpb_partitions_end(scan->partitions);
 	gpb_kept_drop(&scan->all_rows);
 	gpb_close_node(&scan->node);
 }
@@ -462,35 +518,48 @@ const GpbNodeKind gpb_range_aggregate_node = {
 /* ---- GpubtreeJoinAggregate: one group, and no rows ---- */
 
 /*
- * Put the answer into the scan tuple: ranges of all outer rows, a batch after the other, are added
- * up in one group.  The planner has found the program to be certain, once it is bound.
+ * Add up the ranges of all outer rows, a batch after the other, in one group.  The planner has
+ * found the program to be certain, once it is bound.
  */
 static void
-answer_joined(CustomScanState *css)
+add_outer_rows(GpbRangeAggregateScan *scan)
 {
-	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
-	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
 	const GpbOuterRanges *ranges = &scan->outer.ranges[0];
 	uint32		most = Min(gpb_rows_memory() / ranges->width, GPB_MOST_ROWS);
-	int			nouter = scan->plan.nouter;
 	const char *why = NULL;
-	MemoryContext caller;
 	bool		more;
 
-	gpb_clear_answer(&scan->node);
 	gpb_group_init(scan->ask);
 	do
 	{
 		more = gpb_outer_read_ranges(&scan->outer, most);
 		if (ranges->n > 0)
-			why = gpb_ask_total(scan->ask, ranges->ranges, ranges->n);
+			why = ask_total(scan);
 		if (why != NULL)
 			elog(ERROR, "program over index \"%s\" has no answer: %s",
 				 RelationGetRelationName(scan->node.index), why);
 	} while (more);
+}
 
+/* Put the answer into the scan tuple. */
+static void
+answer_joined(CustomScanState *css)
+{
+	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
+	TupleTableSlot *tuple = css->ss.ss_ScanTupleSlot;
+	int			nouter = scan->plan.nouter;
+	MemoryContext caller;
+
+	gpb_clear_answer(&scan->node);
+	if (scan->plan.merges_states)
+		gpb_range_merge_states(scan);
+	else
+		add_outer_rows(scan);
 	caller = MemoryContextSwitchTo(scan->node.work);
-	gpb_group_final(scan->ask, tuple->tts_values + nouter, tuple->tts_isnull + nouter);
+	if (scan->plan.returns_state)
+		gpb_range_put_state(scan);
+	else
+		gpb_group_final(scan->ask, tuple->tts_values + nouter, tuple->tts_isnull + nouter);
 	/* an outer row's values are gone with the row */
 	memset(tuple->tts_isnull, true, sizeof(bool) * nouter);
 	MemoryContextSwitchTo(caller);
@@ -522,6 +591,7 @@ rescan_joined(CustomScanState *css)
 {
 	GpbNode    *node = (GpbNode *) css;
 
+	gpb_partitions_restart(((GpbRangeAggregateScan *) css)->partitions);
 	gpb_rescan_one_row(css);
 	node->gave_up = NULL;
 	gpb_ordinary_rescan(node);

@@ -82,7 +82,10 @@ explain_joined(GpbRangeAggregateScan *scan, List *ancestors, ExplainState *es)
 {
 	CustomScanState *css = &scan->node.css;
 
-	gpb_explain_inner_index(scan->plan.range.index, gpb_inner_alias(css, es), es);
+	if (scan->plan.partitions.n > 0)
+		gpb_explain_inner_partitions(scan->plan.partitions.table, gpb_inner_alias(css, es), es);
+	else
+		gpb_explain_inner_index(scan->plan.range.index, gpb_inner_alias(css, es), es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.clauses, ancestors, es);
 	if (!es->analyze)
 		return;
@@ -103,7 +106,8 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 		return;
 	}
 	explain_group(&scan->plan, css, ancestors, es);
-	gpb_explain_row_range(&scan->plan.range, scan->plan.values, css, ancestors, es);
+	gpb_explain_row_range(&scan->plan.range, scan->plan.partitions.table,
+						  scan->plan.values, css, ancestors, es);
 	having = show_items_mutator((Node *) scan->plan.having, &scan->plan);
 	gpb_explain_clauses(GPB_LABEL_HAVING, css, (List *) having, ancestors, es);
 	if (scan->plan.gathered)

@@ -15,6 +15,7 @@
 #include "exec/price/price_constants.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/plan_check.h"
+#include "exec/where/partition_match.h"
 
 /* ---- the plan node ---- */
 
@@ -67,7 +68,8 @@ count_float_sums(const GpbRowRange *range)
 }
 
 GpbOuterPrice
-gpb_range_aggregate_price(PlannerInfo *root, IndexOptInfo *index, Path *outer,
+gpb_range_aggregate_price(PlannerInfo *root, IndexOptInfo *index,
+						  const GpbPartitionMatch *partitions, Path *outer,
 						  const GpbRowRange *range, double entries, double rows,
 						  PathTarget *target)
 {
@@ -75,6 +77,8 @@ gpb_range_aggregate_price(PlannerInfo *root, IndexOptInfo *index, Path *outer,
 	.target = target};
 	GpbOuterPrice price;
 
+	if (partitions != NULL)
+		gpb_price_partitions(&input, partitions, entries);
 	input.ask.entries = outer->rows * entries;
 	if (range->program.present)
 	{

@@ -18,6 +18,7 @@ gpb_range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
 	scan->custom_exprs = list_make5(plan->values, plan->computed, plan->having,
 									plan->range.program.plan.constants, plan->clauses);
 	gpb_put_row_range(private, &plan->range);
+	gpb_put_partitions(private, &plan->partitions);
 	gpb_put_int(private, plan->nouter);
 	gpb_put_int(private, plan->gathered);
 	gpb_put_int(private, plan->ngroup);
@@ -31,6 +32,8 @@ gpb_range_aggregate_put(const GpbRangeAggregatePlan *plan, CustomScan *scan)
 	gpb_put_int(private, plan->empty_count);
 	gpb_put_int(private, plan->has_ordinary);
 	gpb_put_int(private, plan->joined);
+	gpb_put_int(private, plan->returns_state);
+	gpb_put_int(private, plan->merges_states);
 }
 
 void
@@ -43,6 +46,7 @@ gpb_range_aggregate_get(const CustomScan *scan, GpbRangeAggregatePlan *plan)
 	plan->computed = lsecond(scan->custom_exprs);
 	plan->having = lthird(scan->custom_exprs);
 	gpb_get_row_range(&reader, &plan->range);
+	gpb_get_partitions(&reader, &plan->partitions);
 	plan->range.program.plan.constants = lfourth(scan->custom_exprs);
 	plan->nouter = gpb_get_int(&reader);
 	plan->gathered = gpb_get_int(&reader) != 0;
@@ -60,5 +64,7 @@ gpb_range_aggregate_get(const CustomScan *scan, GpbRangeAggregatePlan *plan)
 	plan->empty_count = gpb_get_int(&reader);
 	plan->has_ordinary = gpb_get_int(&reader) != 0;
 	plan->joined = gpb_get_int(&reader) != 0;
+	plan->returns_state = gpb_get_int(&reader) != 0;
+	plan->merges_states = gpb_get_int(&reader) != 0;
 	plan->clauses = list_nth(scan->custom_exprs, 4);
 }

@@ -56,15 +56,21 @@ typedef struct GpbRangeCandidate
 	RelOptInfo *grouped_rel;
 	RelOptInfo *outerrel;
 	RelOptInfo *innerrel;
+	List	   *leaves;			/* of it, if they are several; else NIL */
+	RelOptInfo *table;			/* the inner relation, its only leaf, or a model of its leaves */
+	Relids		relids;			/* of the join, the table's included */
 	GpbRangeColumns columns;	/* by which indexes are refused */
 	bool		left;			/* a LEFT JOIN, with the table on the nullable side */
-	List	   *clauses;		/* RestrictInfos that join the two */
+	List	   *clauses;		/* RestrictInfos that join the two, over the table's columns */
 	List	   *groups;			/* expressions that are grouped by */
 	List	   *having;			/* conditions on the groups */
 	bool		unique;			/* no two outer rows are in one group */
 
+	List	   *aggrefs;		/* as the query says them */
+	List	   *meant;			/* and over the table's columns */
+
 	/* found by match_range_index */
-	List	   *aggrefs;
+	GpbPartitionMatch *partitions;	/* NULL if one table is asked */
 	double		entries;		/* in one outer row's range, before a program drops any */
 	Path	   *ordinary;		/* NULL unless the program may have no answer */
 	GpbRangeAggregatePlan plan; /* group columns: their places are not known yet */
@@ -241,10 +247,10 @@ add_clauses(GpbRangeCandidate *candidate, IndexOptInfo *index, int last,
 
 		if (rinfo->pseudoconstant)
 			return "a condition has no column";
-		if (!restriction_is_securely_promotable(rinfo, candidate->innerrel))
+		if (!restriction_is_securely_promotable(rinfo, candidate->table))
 			return "a condition must not see rows before a security policy does";
 		if (joining && candidate->left &&
-			RINFO_IS_PUSHED_DOWN(rinfo, candidate->joinrel->relids))
+			RINFO_IS_PUSHED_DOWN(rinfo, candidate->relids))
 			return "a condition is tested after the outer join";
 		if (!joining && gpb_is_key_not_null(index, rinfo->clause))
 			continue;
@@ -290,17 +296,43 @@ match_entries(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *ind
 	const char *refusal;
 	ListCell   *lc;
 
-	range->nitems = list_length(candidate->aggrefs);
-	refusal = gpb_match_row_program(root, index, filters, candidate->aggrefs, &range->program,
+	range->nitems = list_length(candidate->meant);
+	refusal = gpb_match_row_program(root, index, filters, candidate->meant, &range->program,
 									&range->items);
 	if (refusal != NULL || !candidate->left)
 		return refusal;
-	foreach(lc, candidate->aggrefs)
+	foreach(lc, candidate->meant)
 	{
-		if (!aggref_ignores_nulls(lfirst_node(Aggref, lc), candidate->innerrel->relid))
+		if (!aggref_ignores_nulls(lfirst_node(Aggref, lc), candidate->table->relid))
 			return "an aggregate may count the NULLs of an outer join";
 	}
 	return NULL;
+}
+
+/*
+ * Find an index like this one in each of the leaves; NULL, or why not.  Ranks of codes are an
+ * index's own.
+ */
+static const char *
+match_leaves(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo *index)
+{
+	if (gpb_row_program_has_ranks(&candidate->plan.range.program))
+		return "the order of texts is another one in each partition";
+	candidate->partitions = palloc(sizeof(GpbPartitionMatch));
+	return gpb_match_partitions(root, candidate->innerrel, candidate->leaves, index,
+								candidate->partitions);
+}
+
+/* How many entries an outer row's range has that some of the clauses make */
+static double
+range_entries(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptInfo *index,
+			  List *ranges)
+{
+	if (candidate->partitions != NULL)
+		return candidate->partitions->whole->tuples *
+			gpb_partitions_selectivity(root, candidate->partitions, ranges, JOIN_INNER, NULL);
+	return index->tuples *
+		clauselist_selectivity(root, ranges, candidate->table->relid, JOIN_INNER, NULL);
 }
 
 /* Find the ordinary plan that takes over if the program has no answer; NULL, or why not. */
@@ -344,12 +376,13 @@ match_range_index(PlannerInfo *root, GpbRangeCandidate *candidate, IndexOptInfo 
 							  &ranges, &filters);
 	if (refusal == NULL)
 		refusal = match_entries(root, candidate, index, filters);
+	if (refusal == NULL && candidate->leaves != NIL)
+		refusal = match_leaves(root, candidate, index);
 	if (refusal == NULL)
 		refusal = find_ordinary(root, candidate);
 	if (refusal != NULL)
 		return refusal;
-	candidate->entries = index->tuples *
-		clauselist_selectivity(root, ranges, candidate->innerrel->relid, JOIN_INNER, NULL);
+	candidate->entries = range_entries(root, candidate, index, ranges);
 	return NULL;
 }
 
@@ -394,6 +427,18 @@ result_order(PlannerInfo *root, const GpbRangeCandidate *candidate, Path *outer)
 	return NIL;
 }
 
+/* The candidate's plan as a path has it */
+static const GpbRangeAggregatePlan *
+shared_plan(const GpbRangeCandidate *candidate)
+{
+	GpbRangeAggregatePlan *plan = memcpy(palloc(sizeof(*plan)), &candidate->plan, sizeof(*plan));
+
+	if (candidate->partitions != NULL)
+		plan->partitions = candidate->partitions->list;
+	plan->partitions.has_append = candidate->partitions != NULL;
+	return plan;
+}
+
 /* Offer the path over an outer path that is in the order that the node needs. */
 static void
 add_range_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptInfo *index,
@@ -403,8 +448,8 @@ add_range_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptIn
 	CustomPath *path = gpb_make_path(sizeof(GpbRangePath), &range_aggregate_path_methods,
 									 candidate->joinrel, candidate->grouped_rel->reltarget);
 	GpbRangePath *own = (GpbRangePath *) path;
-	GpbOuterPrice price = gpb_range_aggregate_price(root, index, outer, &plan->range,
-													candidate->entries, rows,
+	GpbOuterPrice price = gpb_range_aggregate_price(root, index, candidate->partitions, outer,
+													&plan->range, candidate->entries, rows,
 													path->path.pathtarget);
 	QualCost	having;
 
@@ -422,11 +467,14 @@ add_range_path(PlannerInfo *root, const GpbRangeCandidate *candidate, IndexOptIn
 	}
 	if (candidate->ordinary != NULL)
 		gpb_range_aggregate_beside(path, candidate->ordinary);
+	if (candidate->partitions != NULL)
+		path->custom_paths = lappend(path->custom_paths,
+									 gpb_partitions_path(root, candidate->partitions));
 	GPB_ADD_DISABLED(&path->path, outer);
 	own->aggrefs = candidate->aggrefs;
 	own->groups = plan->ngroup == 0 ? NIL : candidate->groups;
 	own->having = candidate->having;
-	own->plan = memcpy(palloc(sizeof(*plan)), plan, sizeof(*plan));
+	own->plan = shared_plan(candidate);
 	add_path(candidate->grouped_rel, (Path *) path);
 }
 
@@ -593,13 +641,19 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 {
 	GpbRangeCandidate candidate = {0};
 	SpecialJoinInfo *left = find_left_join(root, innerrel);
+	RelOptInfo *table;
 	ListCell   *lc;
 
-	if (!gpb_join_is_possible(root, innerrel) || !gpb_joined_last(root, innerrel, left))
+	candidate.leaves = gpb_join_leaves(root, innerrel);
+	table = candidate.leaves == NIL ? gpb_join_table(root, innerrel) :
+		gpb_model_partition(root, candidate.leaves);
+	if (table == NULL || !gpb_joined_last(root, innerrel, left))
 		return;
+	candidate.innerrel = innerrel;
 	candidate.joinrel = joinrel;
 	candidate.grouped_rel = grouped_rel;
-	candidate.innerrel = innerrel;
+	candidate.table = table;
+	candidate.relids = bms_union(joinrel->relids, table->relids);
 	candidate.outerrel = gpb_find_outer_side(root, joinrel, innerrel);
 	candidate.left = left != NULL;
 	candidate.having = having;
@@ -609,7 +663,9 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	candidate.clauses = gpb_join_clauses(root, joinrel, candidate.outerrel, innerrel);
 	if (candidate.clauses == NIL)
 		return;
-	gpb_collect_range_columns(root, innerrel, candidate.clauses, candidate.aggrefs,
+	candidate.clauses = (List *) gpb_of_child(root, table, (Node *) candidate.clauses);
+	candidate.meant = (List *) gpb_of_child(root, table, (Node *) candidate.aggrefs);
+	gpb_collect_range_columns(root, table, candidate.clauses, candidate.meant,
 							  &candidate.columns);
 	candidate.plan.range.alias = planner_rt_fetch(innerrel->relid, root)->eref->aliasname;
 	candidate.plan.keep_empty = candidate.left;
@@ -617,10 +673,9 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	if (candidate.groups != NIL && groups_are_unique(root, &candidate))
 		candidate.plan.ngroup = 0;
 
-	foreach(lc, innerrel->indexlist)
+	foreach(lc, table->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
-
 		const char *refusal;
 
 		if (!gpb_index_is_usable(index) ||

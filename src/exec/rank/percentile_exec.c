@@ -33,7 +33,8 @@ typedef struct GpbPercentileScan
 	ExprState **fractions;		/* of each percentile */
 	GpbOrderedColumn ordered;
 	GpbAsk	   *others;			/* for the other aggregates; NULL if there are none */
-	GpbRankFinder *finder;
+	GpbPartitions *partitions;	/* NULL: there is one table */
+	GpbRankFinder *finder;		/* NULL if all partitions were pruned when the node began */
 } GpbPercentileScan;
 
 /* Is it known before they are evaluated that only a few fractions are wanted? */
@@ -48,6 +49,46 @@ wants_few(const GpbPercentileScan *scan)
 			return false;
 	}
 	return scan->plan.npercentiles <= GPB_RANK_FEW;
+}
+
+/* Open what is asked; false if nothing is to be executed. */
+static bool
+open_relations(GpbPercentileScan *scan, int eflags)
+{
+	GpbNode    *node = &scan->node;
+	bool		executes;
+
+	if (scan->plan.partitions.n == 0)
+		return gpb_open_scanned(node, scan->plan.index, eflags);
+	executes = gpb_open_above(node, scan->plan.index, eflags);
+	scan->partitions = gpb_partitions_begin(node, &scan->plan.partitions, node->index, eflags);
+	return executes;
+}
+
+/* Prepare what finds ranks, and what asks for the other aggregates. */
+static void
+begin_asking(GpbPercentileScan *scan)
+{
+	GpbNode    *node = &scan->node;
+	GpbKey		behind = gpb_key_behind_column(gpb_layout(node->index), scan->plan.column);
+	GpbAskWant	want = {GPB_ASK_NODE(node), .nitems = scan->plan.nitems, .items = scan->plan.items};
+	int			n = 1;
+
+	if (scan->partitions != NULL)
+	{
+		const GpbAskTarget *targets = gpb_partitions_targets(scan->partitions, &n);
+
+		if (n > 0)
+		{
+			want.ntargets = n;
+			want.targets = targets;
+			scan->finder = gpb_rank_begin_several(node, scan->partitions, behind, wants_few(scan));
+		}
+	}
+	else
+		scan->finder = gpb_rank_begin(node, behind, false, wants_few(scan));
+	if (scan->plan.nitems > 0)
+		scan->others = gpb_ask_begin(&node->css.ss.ps, &want);
 }
 
 static void
@@ -65,17 +106,10 @@ begin_percentile(CustomScanState *css, EState *estate, int eflags)
 		if (IsA(expression, Aggref))
 			gpb_require_aggregate(((Aggref *) expression)->aggfnoid);
 	}
-	if (!gpb_open_scanned(&scan->node, scan->plan.index, eflags))
+	if (!open_relations(scan, eflags))
 		return;
 
-	scan->finder = gpb_rank_begin(&scan->node,
-								  gpb_key_behind_column(gpb_layout(scan->node.index),
-														scan->plan.column),
-								  false, wants_few(scan));
-	if (scan->plan.nitems > 0)
-		scan->others = gpb_ask_begin(&css->ss.ps, &(GpbAskWant) {
-			GPB_ASK_NODE(&scan->node), .nitems = scan->plan.nitems, .items = scan->plan.items
-		});
+	begin_asking(scan);
 	gpb_ordered_column_init(scan->node.index, scan->plan.column, scan->plan.conditions,
 							&css->ss.ps, &scan->ordered);
 	scan->fractions = palloc(sizeof(ExprState *) * scan->plan.npercentiles);
@@ -258,7 +292,7 @@ answer_percentiles(GpbPercentileScan *scan, const GpbKeyRange *keys, Datum *valu
 	const GpbKey *next;
 	int			i;
 
-	if (keys != NULL)
+	if (keys != NULL && scan->finder != NULL)
 	{
 		gpb_rank_set_range(scan->finder, *keys);
 		ranks.total = gpb_rank_total(scan->finder);
@@ -305,7 +339,11 @@ answer_others(GpbPercentileScan *scan, const GpbOrderedRanges *ranges, int64 tot
 		(void) gpb_ask_total(scan->others, bounds,
 							 gpb_unite_ranges(bounds, ranges->has_keys ? 2 : 1));
 	}
-	else if (ranges->has_keys)
+	else if (ranges->has_keys && scan->partitions != NULL && scan->finder != NULL)
+		(void) gpb_ask_total_shares(scan->others,
+									gpb_partitions_share_total(scan->partitions, GPB_RANGE_KEYS,
+															   &ranges->keys, 1));
+	else if (ranges->has_keys && scan->partitions == NULL)
 		(void) gpb_ask_total(scan->others, &ranges->keys, 1);
 	gpb_group_final(scan->others, values, isnull);
 }
@@ -325,6 +363,7 @@ answer_all(CustomScanState *css)
 	int64		total;
 
 	gpb_clear_answer(&scan->node);
+	gpb_partitions_restart(scan->partitions);
 	caller = MemoryContextSwitchTo(scan->node.work);
 	gpb_ordered_column_ranges(&scan->ordered, css->ss.ps.ps_ExprContext, &ranges);
 	total = answer_percentiles(scan, ranges.has_keys ? &ranges.keys : NULL,
@@ -344,6 +383,7 @@ end_percentile(CustomScanState *css)
 	if (scan->finder != NULL)
 		gpb_rank_end(scan->finder);
 	gpb_ask_end(scan->others);
+	gpb_partitions_end(scan->partitions);
 	gpb_close_node(&scan->node);
 }
 
@@ -353,11 +393,14 @@ explain_percentile(CustomScanState *css, List *ancestors, ExplainState *es)
 	GpbPercentileScan *scan = (GpbPercentileScan *) css;
 	GpbBatchCounters counters = {0};
 
-	gpb_explain_index(scan->plan.index, es);
+	if (scan->plan.partitions.n == 0)
+		gpb_explain_index(scan->plan.index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.conditions, ancestors, es);
 	if (!es->analyze)
 		return;
-	gpb_rank_counters(scan->finder, &counters);
+	counters.engine = "none";
+	if (scan->finder != NULL)
+		gpb_rank_counters(scan->finder, &counters);
 	gpb_ask_counters(scan->others, &counters);
 	gpb_explain_counters(GPB_LABEL_RANGES, &counters, 0, es);
 }

@@ -102,9 +102,10 @@ match_percentile(Aggref *aggref, IndexOptInfo *index, int column, GpbPercentile 
  * part: then all are read again.
  */
 static Cost
-percentile_price(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan *plan)
+percentile_price(PlannerInfo *root, IndexOptInfo *index, double rows,
+				 const GpbPercentilePlan *plan)
 {
-	double		entries = clamp_row_est(index->rel->rows);
+	double		entries = clamp_row_est(rows);
 	GpbPriceInput input = {.root = root, .index = index, .entries = entries, .seen = entries};
 	Bitmapset  *columns = NULL;
 	bool		many = false;
@@ -121,18 +122,15 @@ percentile_price(PlannerInfo *root, IndexOptInfo *index, const GpbPercentilePlan
 		(many + bms_num_members(columns)) * gpb_price(&input);
 }
 
-/* The path for one index; NULL if it cannot do this query. */
-static CustomPath *
-make_percentile_path(const GpbGrouping *query, IndexOptInfo *index, List *others,
-					 List *percentiles, List *fractions)
+/* Match the aggregates to one index.  Returns false if it cannot answer them. */
+static bool
+match_index(PlannerInfo *root, IndexOptInfo *index, List *others, List *percentiles,
+			GpbPercentilePlan *match)
 {
-	PlannerInfo *root = query->root;
-	PathTarget *target = query->target;
-	GpbPercentilePlan plan = {.index = index->indexoid, .fractions = fractions};
-	GpbPercentilePath *own;
-	CustomPath *path;
+	GpbPercentilePlan plan = *match;
 	ListCell   *lc;
 
+	plan.index = index->indexoid;
 	plan.nitems = list_length(others);
 	plan.npercentiles = list_length(percentiles);
 	plan.percentiles = palloc(sizeof(GpbPercentile) * plan.npercentiles);
@@ -140,52 +138,116 @@ make_percentile_path(const GpbGrouping *query, IndexOptInfo *index, List *others
 	if (!gpb_match_ordered_column(root, index, &plan.column, &plan.conditions) ||
 		!gpb_key_column_is_exact(index, plan.column) ||
 		!gpb_match_batch_aggrefs(index, others, &plan.items))
-		return NULL;
+		return false;
 	plan.nulls = others != NIL && !gpb_key_column_is_not_null(root, index, plan.column);
 	foreach(lc, percentiles)
 	{
 		if (!match_percentile(lfirst_node(Aggref, lc), index, plan.column,
 							  &plan.percentiles[foreach_current_index(lc)]))
-			return NULL;
+			return false;
 	}
+	*match = plan;
+	return true;
+}
 
-	path = gpb_make_path(sizeof(GpbPercentilePath), &percentile_path_methods, index->rel,
-						 target);
-	path->path.rows = 1;
-	path->path.startup_cost = target->cost.startup + percentile_price(root, index, &plan);
-	path->path.total_cost = path->path.startup_cost + target->cost.per_tuple;
+/*
+ * Have the path, whose index is of one leaf, ask all leaves of the parent.  Returns what they have
+ * together in the place of that index, for the price; NULL if they have no indexes that are alike.
+ * NULLs are asked for by bounds, which partitions have no part in.
+ */
+static IndexOptInfo *
+ask_leaves(const GpbGrouping *whole, GpbPercentilePath *own)
+{
+	PlannerInfo *root = whole->root;
+	GpbPartitionMatch match;
+
+	if (own->plan.nulls ||
+		gpb_match_partitions(root, whole->rel, whole->leaves, own->index, &match) != NULL)
+		return NULL;
+	match.list.has_append = true;
+	own->plan.partitions = match.list;
+	own->path.custom_paths = list_make1(gpb_partitions_path(root, &match));
+	return match.whole;
+}
+
+/*
+ * The path for one index of the query's table, which is one of the leaves of that of "whole", if
+ * that has leaves; NULL if it cannot do this query.
+ */
+static CustomPath *
+make_percentile_path(const GpbGrouping *whole, const GpbGrouping *query, IndexOptInfo *index,
+					 List *others, List *percentiles, List *fractions)
+{
+	PathTarget *target = query->target;
+	GpbPercentilePlan plan = {.fractions = fractions};
+	CustomPath *path;
+	GpbPercentilePath *own;
+	IndexOptInfo *priced = index;
+
+	if (!match_index(query->root, index, others, percentiles, &plan))
+		return NULL;
+	path = gpb_make_path(sizeof(GpbPercentilePath), &percentile_path_methods, whole->rel, target);
 	own = (GpbPercentilePath *) path;
 	own->index = index;
 	own->aggrefs = gpb_grouping_as_said(query, list_concat_copy(others, percentiles));
 	own->plan = plan;
+	if (whole->leaves != NIL)
+		priced = ask_leaves(whole, own);
+	if (priced == NULL)
+		return NULL;
+	path->path.rows = 1;
+	path->path.startup_cost = target->cost.startup +
+		percentile_price(query->root, priced, whole->rel->rows, &plan) +
+		list_length(whole->leaves) * GPB_RANK_LEAF_COST * cpu_operator_cost;
+	path->path.total_cost = path->path.startup_cost + target->cost.per_tuple;
 	return path;
 }
 
-bool
-gpb_percentile_add_path(const GpbGrouping *query)
+/* What the query wants of the leaf whose index answers for all; false if there is none. */
+static bool
+find_model(const GpbGrouping *whole, GpbGrouping *query)
 {
+	RelOptInfo *model = gpb_model_partition(whole->root, whole->leaves);
+
+	if (model != NULL)
+		gpb_grouping_of_leaf(whole, model, query);
+	return model != NULL;
+}
+
+bool
+gpb_percentile_add_path(const GpbGrouping *whole)
+{
+	const GpbGrouping *query = whole;
+	GpbGrouping model;
 	CustomPath *best = NULL;
 	List	   *others;
 	List	   *percentiles;
 	List	   *fractions;
 	ListCell   *lc;
 
-	if (!gpb_enable_percentile || query->clauses != NIL || query->having != NIL ||
-		query->root->parse->groupingSets != NIL)
+	if (!gpb_enable_percentile || whole->clauses != NIL || whole->having != NIL ||
+		whole->root->parse->groupingSets != NIL)
 		return false;
-	part_aggrefs(query->aggrefs, &others, &percentiles, &fractions);
+	part_aggrefs(whole->aggrefs, &others, &percentiles, &fractions);
 	if (percentiles == NIL)
 		return false;
+	if (whole->leaves != NIL)
+	{
+		if (!find_model(whole, &model))
+			return false;
+		query = &model;
+	}
+	part_aggrefs(query->aggrefs, &others, &percentiles, &fractions);
 	foreach(lc, query->rel->indexlist)
 	{
-		CustomPath *path = make_percentile_path(query, lfirst_node(IndexOptInfo, lc), others,
-												percentiles, fractions);
+		CustomPath *path = make_percentile_path(whole, query, lfirst_node(IndexOptInfo, lc),
+												others, percentiles, fractions);
 
 		if (path != NULL && (best == NULL || path->path.total_cost < best->path.total_cost))
 			best = path;
 	}
 	if (best != NULL)
-		add_path(query->grouped_rel, (Path *) best);
+		add_path(whole->grouped_rel, (Path *) best);
 	return best != NULL;
 }
 
@@ -197,8 +259,8 @@ plan_percentile(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlis
 	GpbPercentilePath *own = (GpbPercentilePath *) path;
 	GpbPercentilePlan *plan = &own->plan;
 	List	   *columns = list_concat_copy(own->aggrefs, gpb_key_vars(root, own->index));
-	CustomScan *scan = gpb_make_node(&gpb_percentile_node, path, rel->relid, tlist, NIL, NIL,
-									 columns);
+	CustomScan *scan = gpb_make_node(&gpb_percentile_node, path, rel->relid, tlist, NIL,
+									 custom_plans, columns);
 
 	gpb_percentile_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->conditions, 1, 0);

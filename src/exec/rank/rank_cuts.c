@@ -236,3 +236,53 @@ gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range, GpbKey 
 	if (separators.keys != NULL)
 		pfree(separators.keys);
 }
+
+/* ---- several indexes ---- */
+
+#define ST_SORT sort_keys
+#define ST_ELEMENT_TYPE GpbKey
+#define ST_COMPARE(a, b) (*(a) < *(b) ? -1 : *(a) > *(b))
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* Make parts that begin at these keys, in any order, and at the range's first one. */
+static void
+parts_at(GpbKeyRange range, GpbKey *keys, uint32 n, GpbRankCuts *cuts)
+{
+	sort_keys(keys, n);
+	cuts->parts = palloc(sizeof(GpbKeyRange) * (n + 1));
+	cuts->parts[0] = range;
+	cuts->n = 1;
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (keys[i] == cuts->parts[cuts->n - 1].lo)
+			continue;
+		cuts->parts[cuts->n - 1].hi = keys[i] - 1;
+		cuts->parts[cuts->n++] = (GpbKeyRange) {keys[i], range.hi};
+	}
+}
+
+void
+gpb_rank_cut_several(const Relation *indexes, int n, const GpbLayout *layout, GpbKeyRange range,
+					 GpbKey behind, uint32 parts, GpbRankCuts *cuts)
+{
+	uint32		each = Max(parts / Max(n, 1), 1);
+	GpbKey	   *keys = palloc(sizeof(GpbKey) * 2 * each * Max(n, 1));
+	double		leaves = 0.0;
+	uint32		nkeys = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		GpbRankCuts own;
+
+		gpb_rank_cut(indexes[i], layout, range, behind, each, &own);
+		leaves += own.leaves * own.n;
+		for (uint32 part = 1; part < own.n; part++)
+			keys[nkeys++] = own.parts[part].lo;
+		pfree(own.parts);
+	}
+	parts_at(range, keys, nkeys, cuts);
+	cuts->leaves = leaves / cuts->n;
+	pfree(keys);
+}

@@ -39,6 +39,7 @@ typedef struct GpbRankScan
 	int64		rank;			/* OFFSET */
 	GpbOrderedRanges ranges;
 	bool		empty;			/* there are not so many rows */
+	int64		rest;			/* then: what of the rank is left behind the last row */
 	bool		at_nulls;		/* the place is in the second child */
 	int64		skip;			/* rows that the child there returns first and nobody wants */
 	bool		started;		/* the child has skipped them */
@@ -116,7 +117,8 @@ begin_rank(CustomScanState *css, EState *estate, int eflags)
 
 	gpb_ordered_column_init(scan->node.index, scan->plan.column, scan->plan.conditions,
 							&css->ss.ps, &scan->ordered);
-	scan->offset = ExecInitExpr(scan->plan.offset, &css->ss.ps);
+	if (scan->plan.offset != NULL)
+		scan->offset = ExecInitExpr(scan->plan.offset, &css->ss.ps);
 	scan->context = CurrentMemoryContext;
 }
 
@@ -134,15 +136,24 @@ end_rank(CustomScanState *css)
 
 /* ---- the place ---- */
 
-/* OFFSET's value.  Core's Limit above has raised the error if it is negative. */
+int64
+gpb_offset_value(ExprState *offset, ExprContext *econtext)
+{
+	bool		isnull;
+	Datum		value = ExecEvalExprSwitchContext(offset, econtext, &isnull);
+
+	return isnull ? 0 : Max(DatumGetInt64(value), 0);
+}
+
+/* How many rows are to be skipped: OFFSET's value or, of a leaf, what those before left of that */
 static int64
 rank_offset(GpbRankScan *scan)
 {
-	bool		isnull;
-	Datum		value = ExecEvalExprSwitchContext(scan->offset, scan->node.css.ss.ps.ps_ExprContext,
-												  &isnull);
+	PlanState  *ps = &scan->node.css.ss.ps;
 
-	return isnull ? 0 : Max(DatumGetInt64(value), 0);
+	if (scan->plan.remaining >= 0)
+		return gpb_offset_remaining(ps->state, scan->plan.remaining);
+	return gpb_offset_value(scan->offset, ps->ps_ExprContext);
 }
 
 /* Make a key the child's first. */
@@ -173,6 +184,28 @@ rank_finder(GpbRankScan *scan)
 }
 
 /*
+ * Does a leaf, of which others may have the rank, have fewer rows than that in its keys?  Then it
+ * is enough to know how many, and the rank becomes the one behind them.  That is looked at where
+ * the rank is beyond most entries that the index seems to have.
+ */
+static bool
+is_behind_leaf(GpbRankScan *scan, int64 *rank)
+{
+	Relation	index = scan->node.index;
+	GpbLayout	layout = *gpb_layout(index);
+	int64		total;
+
+	if (scan->plan.remaining < 0 ||
+		*rank < RelationGetNumberOfBlocks(index) * gpb_entries_per_leaf(index, &layout) / 2)
+		return false;
+	total = gpb_rank_count_keys(rank_finder(scan), scan->ranges.keys);
+	if (*rank < total)
+		return false;
+	*rank -= total;
+	return true;
+}
+
+/*
  * Place the start at a rank of the first child's rows, which becomes the rank behind the last of
  * them if there are not so many.
  */
@@ -185,6 +218,8 @@ place_in_keys(GpbRankScan *scan, int64 *rank)
 		return false;
 	if (*rank > 0)
 	{
+		if (is_behind_leaf(scan, rank))
+			return false;
 		gpb_rank_set_range(rank_finder(scan), scan->ranges.keys);
 		if (!gpb_rank_find(scan->finder, *rank, &place))
 		{
@@ -220,13 +255,16 @@ place_in_nulls(GpbRankScan *scan, int64 *rank)
 	return true;
 }
 
-/* Place the start at a rank of all rows; false if there are not so many. */
+/*
+ * Place the start at a rank of all rows.  Returns false if there are not so many, when the rank
+ * becomes the one behind the last of them.
+ */
 static bool
-place_start(GpbRankScan *scan, int64 rank)
+place_start(GpbRankScan *scan, int64 *rank)
 {
 	bool		nulls_first = scan->plan.nulls == GPB_RANK_NULLS_FIRST;
 
-	scan->at_nulls = nulls_first && place_in_nulls(scan, &rank);
+	scan->at_nulls = nulls_first && place_in_nulls(scan, rank);
 	if (scan->at_nulls)
 	{
 		int64		first = 0;
@@ -237,9 +275,9 @@ place_start(GpbRankScan *scan, int64 rank)
 		scan->skip = skip;
 		return true;
 	}
-	if (place_in_keys(scan, &rank))
+	if (place_in_keys(scan, rank))
 		return true;
-	scan->at_nulls = !nulls_first && place_in_nulls(scan, &rank);
+	scan->at_nulls = !nulls_first && place_in_nulls(scan, rank);
 	return scan->at_nulls;
 }
 
@@ -269,9 +307,12 @@ find_place(GpbRankScan *scan)
 	scan->placed = true;
 	scan->rank = rank;
 	scan->ranges = ranges;
-	scan->empty = !place_start(scan, rank);
+	scan->rest = rank;
+	scan->empty = !place_start(scan, &scan->rest);
 	if (!scan->empty)
 		scan->skipped += rank - scan->skip;
+	else if (scan->plan.remaining >= 0)
+		scan->skipped += rank - scan->rest;
 }
 
 /* ---- the node ---- */
@@ -305,14 +346,13 @@ next_row(GpbRankScan *scan)
 
 /* Start at the place; false if there is no row. */
 static bool
-start_at_place(GpbRankScan *scan)
+start_children(GpbRankScan *scan)
 {
 	int64		i;
 
 	find_place(scan);
 	if (scan->empty)
 		return false;
-	scan->started = true;
 	scan->child = scan->at_nulls ? scan->nulls : scan->node.child;
 	ExecReScan(scan->child);
 	/* now, since the conditions are evaluated then */
@@ -326,10 +366,23 @@ start_at_place(GpbRankScan *scan)
 		{
 			/* a start at the same place would find none either */
 			scan->empty = true;
+			scan->rest = scan->skip - i;
 			return false;
 		}
 	}
 	return true;
+}
+
+/* Start, and tell the leaves behind this one how many rows they are to skip. */
+static void
+start_rank(GpbRankScan *scan)
+{
+	bool		some = start_children(scan);
+
+	scan->started = true;
+	if (scan->plan.remaining >= 0)
+		gpb_offset_set_remaining(scan->node.css.ss.ps.state, scan->plan.remaining,
+								 some ? 0 : scan->rest);
 }
 
 /* Where a child's current row is in the table, for WHERE CURRENT OF */
@@ -351,7 +404,9 @@ exec_rank(CustomScanState *css)
 	int			natts;
 
 	ResetExprContext(econtext);
-	if (!scan->started && !start_at_place(scan))
+	if (!scan->started)
+		start_rank(scan);
+	if (scan->empty)
 		return NULL;
 	row = next_row(scan);
 	if (TupIsNull(row))
@@ -389,7 +444,8 @@ explain_rank(CustomScanState *css, List *ancestors, ExplainState *es)
 
 	gpb_explain_index(scan->plan.index, es);
 	gpb_explain_clauses(GPB_LABEL_INDEX_COND, css, scan->plan.conditions, ancestors, es);
-	gpb_explain_clauses(GPB_LABEL_OFFSET, css, list_make1(scan->plan.offset), ancestors, es);
+	if (scan->plan.offset != NULL)
+		gpb_explain_clauses(GPB_LABEL_OFFSET, css, list_make1(scan->plan.offset), ancestors, es);
 	if (!es->analyze)
 		return;
 	if (scan->finder != NULL)

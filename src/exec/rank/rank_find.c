@@ -54,18 +54,23 @@ struct GpbRankFinder
 	uint32		parts;			/* that a range is cut into, about */
 	GpbRankParts range;
 	GpbAsk	   *count;			/* the entries of ranges */
-	GpbAsk	   *list;			/* NULL until first needed */
+	GpbPartitions *partitions;	/* those that are asked, if not the node's table */
+	int			ntrees;			/* the indexes that are asked */
+	const GpbAskTarget *trees;
+	GpbAsk	  **list;			/* of each of these; NULL until first needed */
 };
 
-GpbRankFinder *
-gpb_rank_begin(GpbNode *node, GpbKey behind, bool from_end, bool few)
+/* Begin to find ranks in these trees, which stay where they are. */
+static GpbRankFinder *
+begin_finder(GpbNode *node, GpbPartitions *partitions, int ntrees, const GpbAskTarget *trees,
+			 GpbKey behind, bool few)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "gpubtree rank",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	GpbRankFinder *finder = palloc0(sizeof(GpbRankFinder));
 	/* nothing of any column: an answer is the number of entries */
-	GpbAskWant	want = {GPB_ASK_NODE(node), .form = GPB_RANGE_KEYS};
+	GpbAskWant	want = {ntrees, trees, .form = GPB_RANGE_KEYS};
 
 	finder->context = context;
 	finder->work = AllocSetContextCreate(context, "gpubtree rank range",
@@ -77,11 +82,61 @@ gpb_rank_begin(GpbNode *node, GpbKey behind, bool from_end, bool few)
 	finder->layout = *gpb_layout(node->index);
 	finder->count = gpb_ask_begin(&node->css.ss.ps, &want);
 	finder->behind = behind;
-	finder->from_end = from_end;
+	finder->partitions = partitions;
+	finder->ntrees = ntrees;
+	finder->trees = trees;
+	finder->list = palloc0(sizeof(GpbAsk *) * ntrees);
 	finder->parts = few && !gpb_mirror_available() ? Min(GPB_RANK_CPU_PARTS, gpb_rank_parts) :
 		gpb_rank_parts;
 	MemoryContextSwitchTo(caller);
 	return finder;
+}
+
+GpbRankFinder *
+gpb_rank_begin(GpbNode *node, GpbKey behind, bool from_end, bool few)
+{
+	GpbAskTarget *tree = palloc(sizeof(GpbAskTarget));
+	GpbRankFinder *finder;
+
+	*tree = (GpbAskTarget) {node->heap, node->index};
+	finder = begin_finder(node, NULL, 1, tree, behind, few);
+	finder->from_end = from_end;
+	return finder;
+}
+
+GpbRankFinder *
+gpb_rank_begin_several(GpbNode *node, GpbPartitions *partitions, GpbKey behind, bool few)
+{
+	int			n;
+	const GpbAskTarget *trees = gpb_partitions_targets(partitions, &n);
+
+	return begin_finder(node, partitions, n, trees, behind, few);
+}
+
+/* ---- one tree, or several ---- */
+
+/* Cut a range at the separators of all trees that may have a part of it. */
+static void
+cut_range(const GpbRankFinder *finder, GpbKeyRange range, GpbRankCuts *cuts)
+{
+	const GpbAskShare *shares;
+	Relation   *indexes;
+	int			n = 0;
+
+	if (finder->partitions == NULL)
+	{
+		gpb_rank_cut(finder->index, &finder->layout, range, finder->behind, finder->parts, cuts);
+		return;
+	}
+	indexes = palloc(sizeof(Relation) * finder->ntrees);
+	shares = gpb_partitions_share_total(finder->partitions, GPB_RANGE_KEYS, &range, 1);
+	for (int i = 0; i < finder->ntrees; i++)
+	{
+		if (shares[i].n > 0)
+			indexes[n++] = finder->trees[i].index;
+	}
+	gpb_rank_cut_several(indexes, n, &finder->layout, range, finder->behind, finder->parts, cuts);
+	pfree(indexes);
 }
 
 /* Is there nothing in the range to be cut? */
@@ -100,8 +155,7 @@ rank_parts_init(const GpbRankFinder *finder, GpbKeyRange range, GpbRankParts *pa
 	GpbRankCuts cuts;
 	uint32		i;
 
-	gpb_rank_cut(finder->index, &finder->layout, range, finder->behind, finder->parts,
-				 &cuts);
+	cut_range(finder, range, &cuts);
 	parts->parts = cuts.parts;
 	parts->n = cuts.n;
 	parts->counted = 0;
@@ -134,7 +188,11 @@ rank_count(GpbRankFinder *finder, GpbRangeForm form, const void *ranges, uint32 
 	uint32		i;
 
 	gpb_ask_set_form(finder->count, form);
-	(void) gpb_ask_each(finder->count, ranges, n);
+	if (finder->partitions != NULL)
+		(void) gpb_ask_each_share(finder->count,
+								  gpb_partitions_share(finder->partitions, form, ranges, n), n);
+	else
+		(void) gpb_ask_each(finder->count, ranges, n);
 	for (i = 0; i < n; i++)
 		entries[i] = gpb_ask_answer(finder->count, i)[0];
 }
@@ -204,6 +262,15 @@ gpb_rank_total(GpbRankFinder *finder)
 	for (i = 0; i < parts->n; i++)
 		total += parts->answers[i];
 	return total;
+}
+
+int64
+gpb_rank_count_keys(GpbRankFinder *finder, GpbKeyRange range)
+{
+	int64		entries;
+
+	rank_count(finder, GPB_RANGE_KEYS, &range, 1, &entries);
+	return entries;
 }
 
 int64
@@ -354,19 +421,20 @@ rank_spread(GpbRankSearch *search, GpbRankSpan span, const GpbKeyRange *parts,
 		rank_lost(search->finder);
 }
 
+/* What lists the entries of a tree */
 static GpbAsk *
-rank_list(GpbRankFinder *finder)
+rank_list(GpbRankFinder *finder, int tree)
 {
-	if (finder->list == NULL)
+	if (finder->list[tree] == NULL)
 	{
-		GpbAskWant	want = {GPB_ASK_NODE(finder->node), .list = true, .form = GPB_RANGE_KEYS,
+		GpbAskWant	want = {1, &finder->trees[tree], .list = true, .form = GPB_RANGE_KEYS,
 		.engine = GPB_ENGINE_CPU};
 		MemoryContext caller = MemoryContextSwitchTo(finder->context);
 
-		finder->list = gpb_ask_begin(&finder->node->css.ss.ps, &want);
+		finder->list[tree] = gpb_ask_begin(&finder->node->css.ss.ps, &want);
 		MemoryContextSwitchTo(caller);
 	}
-	return finder->list;
+	return finder->list[tree];
 }
 
 /* Take note of the next entry of a span; entries of a span come in the order of keys. */
@@ -381,32 +449,111 @@ rank_see(GpbRankSearch *search, GpbRankSpan *span, GpbKey key)
 	span->last = key;
 }
 
+/* An entry of a span that was listed in one of several trees */
+typedef struct GpbListedKey
+{
+	GpbKey		key;
+	uint32		span;
+} GpbListedKey;
+
+#define ST_SORT sort_listed
+#define ST_ELEMENT_TYPE GpbListedKey
+#define ST_COMPARE(a, b) ((a)->span != (b)->span ? ((a)->span < (b)->span ? -1 : 1) : \
+						  (a)->key < (b)->key ? -1 : (a)->key > (b)->key)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* List the entries of the spans in the only tree. */
+static void
+list_only(GpbRankSearch *search, const GpbKeyRange *ranges)
+{
+	const GpbLayout *layout = &search->finder->layout;
+	GpbRankSpans *fine = &search->fine;
+	int			width = gpb_entry_record_width(layout);
+	GpbAsk	   *list = rank_list(search->finder, 0);
+	GpbRangeEntry *records;
+	uint64		n;
+
+	gpb_ask_list(list, ranges, fine->n);
+	while ((records = gpb_ask_matches(list, &n)) != NULL)
+	{
+		for (uint64 i = 0; i < n; i++)
+		{
+			const GpbRangeEntry *entry = gpb_entry_at(records, i, width);
+
+			rank_see(search, &fine->spans[entry->number], gpb_entry_key(entry, layout));
+		}
+	}
+}
+
+/*
+ * List the entries that a tree has of its share of the spans, behind the *n that were listed before
+ * and of which there may be "room".
+ */
+static void
+list_tree(GpbRankFinder *finder, int tree, const GpbAskShare *share, GpbListedKey *listed,
+		  uint64 room, uint64 *n)
+{
+	int			width = gpb_entry_record_width(&finder->layout);
+	GpbAsk	   *list = rank_list(finder, tree);
+	GpbRangeEntry *records;
+	uint64		found;
+
+	gpb_ask_list(list, share->ranges, share->n);
+	while ((records = gpb_ask_matches(list, &found)) != NULL)
+	{
+		for (uint64 i = 0; i < found; i++)
+		{
+			const GpbRangeEntry *entry = gpb_entry_at(records, i, width);
+
+			/* as many were counted, with the same snapshot */
+			if (*n == room)
+				rank_lost(finder);
+			listed[*n].span = share->number == NULL ? entry->number : share->number[entry->number];
+			listed[(*n)++].key = gpb_entry_key(entry, &finder->layout);
+		}
+	}
+}
+
+/* List the entries of the spans in several trees, and put them in order. */
+static void
+list_several(GpbRankSearch *search, const GpbKeyRange *ranges)
+{
+	GpbRankFinder *finder = search->finder;
+	GpbRankSpans *fine = &search->fine;
+	const GpbAskShare *shares = gpb_partitions_share(finder->partitions, GPB_RANGE_KEYS, ranges,
+													 fine->n);
+	GpbListedKey *listed = MemoryContextAllocHuge(finder->round,
+												  sizeof(GpbListedKey) * (fine->entries + 1));
+	uint64		n = 0;
+
+	for (int tree = 0; tree < finder->ntrees; tree++)
+	{
+		if (shares[tree].n > 0)
+			list_tree(finder, tree, &shares[tree], listed, fine->entries, &n);
+	}
+	sort_listed(listed, n);
+	for (uint64 i = 0; i < n; i++)
+		rank_see(search, &fine->spans[listed[i].span], listed[i].key);
+	pfree(listed);
+}
+
 /* List the fine spans and find the keys of their ranks. */
 static void
 rank_list_spans(GpbRankSearch *search)
 {
 	GpbRankSpans *fine = &search->fine;
-	int			width = gpb_entry_record_width(&search->finder->layout);
-	GpbAsk	   *list = rank_list(search->finder);
 	GpbKeyRange *ranges;
-	GpbRangeEntry *records;
-	uint64		n;
 	uint64		i;
 
 	ranges = MemoryContextAllocHuge(search->finder->round, sizeof(GpbKeyRange) * fine->n);
 	for (i = 0; i < fine->n; i++)
 		ranges[i] = fine->spans[i].keys;
-	gpb_ask_list(list, ranges, fine->n);
-	while ((records = gpb_ask_matches(list, &n)) != NULL)
-	{
-		for (i = 0; i < n; i++)
-		{
-			const GpbRangeEntry *entry = gpb_entry_at(records, i, width);
-
-			rank_see(search, &fine->spans[entry->number],
-					 gpb_entry_key(entry, &search->finder->layout));
-		}
-	}
+	if (search->finder->partitions != NULL)
+		list_several(search, ranges);
+	else
+		list_only(search, ranges);
 	for (i = 0; i < fine->n; i++)
 	{
 		if (fine->spans[i].seen != fine->spans[i].entries)
@@ -441,8 +588,7 @@ rank_cut_spans(GpbRankSearch *search)
 
 		CHECK_FOR_INTERRUPTS();
 		coarse->entries -= span->entries;
-		gpb_rank_cut(finder->index, &finder->layout, span->keys, finder->behind, finder->parts,
-				 &cuts);
+		cut_range(finder, span->keys, &cuts);
 		if (cuts.n == 1)
 			rank_push(&search->fine, span);
 		else
@@ -496,14 +642,18 @@ void
 gpb_rank_counters(const GpbRankFinder *finder, GpbBatchCounters *counters)
 {
 	gpb_ask_counters(finder->count, counters);
-	if (finder->list != NULL)
-		gpb_ask_counters(finder->list, counters);
+	for (int i = 0; i < finder->ntrees; i++)
+	{
+		if (finder->list[i] != NULL)
+			gpb_ask_counters(finder->list[i], counters);
+	}
 }
 
 void
 gpb_rank_end(GpbRankFinder *finder)
 {
 	gpb_ask_end(finder->count);
-	gpb_ask_end(finder->list);
+	for (int i = 0; i < finder->ntrees; i++)
+		gpb_ask_end(finder->list[i]);
 	MemoryContextDelete(finder->context);
 }

@@ -16,6 +16,7 @@
 #include "postgres.h"
 
 #include "exec/answer/ask.h"
+#include "exec/answer/partitions.h"
 #include "exec/shell/node_shell.h"
 #include "layout.h"
 #include "program/ranges.h"
@@ -56,6 +57,14 @@ typedef struct GpbRankCuts
 extern void gpb_rank_cut(Relation index, const GpbLayout *layout, GpbKeyRange range,
 						 GpbKey behind, uint32 parts, GpbRankCuts *cuts);
 
+/*
+ * Likewise for n indexes of the same form, whose separators all cut the range: into so many parts
+ * together, about.
+ */
+extern void gpb_rank_cut_several(const Relation *indexes, int n, const GpbLayout *layout,
+								 GpbKeyRange range, GpbKey behind, uint32 parts,
+								 GpbRankCuts *cuts);
+
 /* ---- finding (rank_find.c) ---- */
 
 typedef struct GpbRankFinder GpbRankFinder;
@@ -80,11 +89,24 @@ typedef struct GpbRankPlace
  */
 extern GpbRankFinder *gpb_rank_begin(GpbNode *node, GpbKey behind, bool from_end, bool few);
 
+/*
+ * Likewise among the entries of all partitions, at least one, whose indexes have the form of the
+ * node's.  Such a finder has a total and keys of ranks, but no places.
+ */
+extern GpbRankFinder *gpb_rank_begin_several(GpbNode *node, GpbPartitions *partitions,
+											 GpbKey behind, bool few);
+
 /* Look at this range from now on; what was counted of another is forgotten. */
 extern void gpb_rank_set_range(GpbRankFinder *finder, GpbKeyRange range);
 
 /* The number of visible entries of the range */
 extern int64 gpb_rank_total(GpbRankFinder *finder);
+
+/*
+ * The number of visible entries of a range of keys beside that of the finder, without a look at its
+ * parts.  It takes less than to find a rank beyond them.
+ */
+extern int64 gpb_rank_count_keys(GpbRankFinder *finder, GpbKeyRange range);
 
 /* Find the place of a rank; false if the range does not have so many visible entries. */
 extern bool gpb_rank_find(GpbRankFinder *finder, int64 rank, GpbRankPlace *place);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rank_node.c
- *	  The plan nodes GpubtreeRank and GpubtreePercentile: how their fields travel.
+ *	  The plan nodes GpubtreeRank, GpubtreeOffset and GpubtreePercentile: how their fields travel.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,6 +19,7 @@ gpb_rank_put(const GpbRankPlan *plan, CustomScan *scan)
 	gpb_put_int(&scan->custom_private, plan->nulls);
 	gpb_put_int(&scan->custom_private, plan->column);
 	gpb_put_int(&scan->custom_private, plan->start);
+	gpb_put_int(&scan->custom_private, plan->remaining);
 }
 
 void
@@ -34,6 +35,23 @@ gpb_rank_get(const CustomScan *scan, GpbRankPlan *plan)
 	plan->nulls = gpb_get_int(&reader);
 	plan->column = gpb_get_int(&reader);
 	plan->start = gpb_get_int(&reader);
+	plan->remaining = gpb_get_int(&reader);
+}
+
+void
+gpb_offset_put(const GpbOffsetPlan *plan, CustomScan *scan)
+{
+	scan->custom_exprs = list_make1(plan->offset);
+	gpb_put_int(&scan->custom_private, plan->remaining);
+}
+
+void
+gpb_offset_get(const CustomScan *scan, GpbOffsetPlan *plan)
+{
+	GpbPrivateReader reader = {scan->custom_private};
+
+	plan->offset = linitial(scan->custom_exprs);
+	plan->remaining = gpb_get_int(&reader);
 }
 
 void
@@ -54,6 +72,7 @@ gpb_percentile_put(const GpbPercentilePlan *plan, CustomScan *scan)
 		gpb_put_int(private, plan->percentiles[i].descending);
 		gpb_put_oid(private, plan->percentiles[i].type);
 	}
+	gpb_put_partitions(private, &plan->partitions);
 }
 
 void
@@ -76,4 +95,5 @@ gpb_percentile_get(const CustomScan *scan, GpbPercentilePlan *plan)
 		plan->percentiles[i].descending = gpb_get_int(&reader);
 		plan->percentiles[i].type = gpb_get_oid(&reader);
 	}
+	gpb_get_partitions(&reader, &plan->partitions);
 }

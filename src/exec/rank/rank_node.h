@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * rank_node.h
- *	  The nodes GpubtreeRank and GpubtreePercentile; what they do is in README.
+ *	  The nodes GpubtreeRank, GpubtreeOffset and GpubtreePercentile; what they do is in README.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,6 +14,7 @@
 #include "exec/compile/grouping.h"
 #include "exec/compile/items.h"
 #include "exec/shell/node_shell.h"
+#include "exec/where/partition_match.h"
 
 /* ---- planning: what both share (rank_plan.c) ---- */
 
@@ -52,7 +53,8 @@ typedef struct GpbRankPlan
 	int			start;			/* number of the parameter */
 	List	   *conditions;		/* on the ordered column and those before it, and OFFSET: all
 								 * evaluated before the first row */
-	Expr	   *offset;
+	Expr	   *offset;			/* NULL: of a leaf, which skips what is left of it */
+	int			remaining;		/* of a leaf: number of the parameter that has that; else -1 */
 } GpbRankPlan;
 
 /* Put the fields into the plan node. */
@@ -63,9 +65,93 @@ extern void gpb_rank_get(const CustomScan *scan, GpbRankPlan *plan);
 
 extern const GpbNodeKind gpb_rank_node;
 
-/* Offer our path for a query's final rows; to be called from create_upper_paths_hook. */
-extern void gpb_rank_add_path(PlannerInfo *root, RelOptInfo *final_rel,
+/*
+ * The relation whose rows, and nothing else of it, the query returns from an OFFSET on; NULL if it
+ * is not of that kind.
+ */
+extern RelOptInfo *gpb_rank_rel(PlannerInfo *root, const FinalPathExtraData *extra);
+
+/*
+ * Offer our path for a query's final rows, which are of gpb_rank_rel(), if that is one table; to be
+ * called from create_upper_paths_hook.
+ */
+extern void gpb_rank_add_path(PlannerInfo *root, RelOptInfo *final_rel, RelOptInfo *rel,
 							  const FinalPathExtraData *extra);
+
+/* ---- what a path over several leaves needs (rank_plan.c) ---- */
+
+/* The rows before the one that OFFSET wants first, as core estimates them, of so many rows */
+extern double gpb_rank_offset_rows(const FinalPathExtraData *extra, double rows);
+
+/*
+ * The columns that the query's target list needs, as the query says them; and a target that has
+ * these of a table, which may be a leaf.
+ */
+extern List *gpb_rank_columns(PlannerInfo *root);
+extern PathTarget *gpb_rank_child_target(PlannerInfo *root, RelOptInfo *rel);
+
+/* What is wanted of a table's rows */
+typedef struct GpbRankWish
+{
+	double		skipped;		/* so many are skipped, about */
+	bool		no_nulls;		/* what the query sorts by first is NULL in none */
+	Expr	   *offset;			/* as in GpbRankPlan */
+	int			remaining;
+	PathTarget *target;			/* of the node's rows */
+	List	   *columns;		/* that this needs, Vars as they stand in it */
+} GpbRankWish;
+
+/* The cheapest path by counting, over an index of the table; NULL if there is none. */
+extern Path *gpb_rank_path(PlannerInfo *root, RelOptInfo *table, const GpbRankWish *wish);
+
+/* Offer a path that skips what OFFSET does, below core's Limit. */
+extern void gpb_rank_add_limit_path(PlannerInfo *root, RelOptInfo *final_rel, Path *path,
+									const FinalPathExtraData *extra);
+
+/* ---- the node GpubtreeOffset ---- */
+
+/*
+ * The fields of the plan node, which stands for a partitioned table: above core's Append of the
+ * leaves in order, some of which are GpubtreeRanks and count what they skip.  The scan tuple has
+ * the Append's columns.
+ */
+typedef struct GpbOffsetPlan
+{
+	Expr	   *offset;
+	int			remaining;		/* number of the parameter that has what of OFFSET is left */
+} GpbOffsetPlan;
+
+/* Put the fields into the plan node. */
+extern void gpb_offset_put(const GpbOffsetPlan *plan, CustomScan *scan);
+
+/* Get the fields of the plan node. */
+extern void gpb_offset_get(const CustomScan *scan, GpbOffsetPlan *plan);
+
+extern const GpbNodeKind gpb_offset_node;
+
+/* OFFSET's value.  Core's Limit above has raised the error if it is negative. */
+extern int64 gpb_offset_value(ExprState *offset, ExprContext *econtext);
+
+/* How many rows the leaves from the one whose turn it is on are to skip, which is a parameter */
+static inline int64
+gpb_offset_remaining(const EState *estate, int number)
+{
+	return DatumGetInt64(estate->es_param_exec_vals[number].value);
+}
+
+static inline void
+gpb_offset_set_remaining(EState *estate, int number, int64 remaining)
+{
+	ParamExecData *parameter = &estate->es_param_exec_vals[number];
+
+	parameter->execPlan = NULL;
+	parameter->value = Int64GetDatum(remaining);
+	parameter->isnull = false;
+}
+
+/* As gpb_rank_add_path(), if the relation is a partitioned table that has several leaves left */
+extern void gpb_offset_add_path(PlannerInfo *root, RelOptInfo *final_rel, RelOptInfo *rel,
+								const FinalPathExtraData *extra);
 
 /* ---- the node GpubtreePercentile ---- */
 
@@ -78,8 +164,9 @@ typedef struct GpbPercentile
 } GpbPercentile;
 
 /*
- * The fields of the plan node, which scans one table.  Its scan tuple has the value of each item,
- * then of each percentile and, never filled, the key columns.
+ * The fields of the plan node, which scans one table, or stands for the parent of several
+ * partitions.  Its scan tuple has the value of each item, then of each percentile and, never
+ * filled, the key columns.
  */
 typedef struct GpbPercentilePlan
 {
@@ -92,6 +179,8 @@ typedef struct GpbPercentilePlan
 	List	   *conditions;		/* on it and the columns before it */
 	List	   *fractions;		/* of each percentile */
 	bool		nulls;			/* may rows be NULL there, which count for the other aggregates? */
+	GpbPartitionList partitions;	/* if there are several, the index is that of one of them, and
+									 * no NULLs count */
 } GpbPercentilePlan;
 
 /* Put the fields into the plan node. */
@@ -103,8 +192,8 @@ extern void gpb_percentile_get(const CustomScan *scan, GpbPercentilePlan *plan);
 extern const GpbNodeKind gpb_percentile_node;
 
 /*
- * Offer our path for a query's aggregates; to be called from create_upper_paths_hook.  Returns
- * false if none was offered.
+ * Offer our path for a query's aggregates, of one table or of several leaves; to be called from
+ * create_upper_paths_hook.  Returns false if none was offered.
  */
 extern bool gpb_percentile_add_path(const GpbGrouping *query);
 

@@ -59,6 +59,7 @@ typedef struct GpbRankPath
 {
 	CustomPath	path;
 	IndexOptInfo *index;
+	List	   *columns;		/* Vars of the query's that the children return, in their order */
 	GpbRankPlan plan;
 } GpbRankPath;
 
@@ -85,12 +86,32 @@ offset_is_usable(Node *offset)
 	return !contain_volatile_functions(offset) && !contain_subplans(offset);
 }
 
+/* The only expression of a class, as the query says it, if there is only one; else NULL */
+static Expr *
+only_member(const EquivalenceClass *class)
+{
+	Expr	   *only = NULL;
+	ListCell   *lc;
+
+	foreach(lc, class->ec_members)
+	{
+		EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
+
+		if (member->em_is_child)
+			continue;
+		if (only != NULL)
+			return NULL;
+		only = member->em_expr;
+	}
+	return only;
+}
+
 /*
  * Does the query sort rows of equal keys by other columns of the table, or not at all?  Expressions
  * would be columns of the child, which setrefs.c might find elsewhere (rule M13).
  */
 static bool
-ties_are_by_columns(PlannerInfo *root, RelOptInfo *rel)
+ties_are_by_columns(PlannerInfo *root, const RelOptInfo *rel)
 {
 	ListCell   *lc;
 
@@ -98,30 +119,54 @@ ties_are_by_columns(PlannerInfo *root, RelOptInfo *rel)
 		return false;
 	for_each_from(lc, root->sort_pathkeys, 1)
 	{
-		EquivalenceClass *class = lfirst_node(PathKey, lc)->pk_eclass;
-		EquivalenceMember *member = linitial_node(EquivalenceMember, class->ec_members);
-		Var		   *column = (Var *) member->em_expr;
+		Var		   *column = (Var *) only_member(lfirst_node(PathKey, lc)->pk_eclass);
 
-		if (list_length(class->ec_members) != 1 || !IsA(column, Var) ||
-			column->varno != rel->relid || column->varlevelsup != 0 || column->varattno <= 0)
+		if (column == NULL || !IsA(column, Var) || column->varno != rel->relid ||
+			column->varlevelsup != 0 || column->varattno <= 0)
 			return false;
 	}
 	return true;
 }
 
+List *
+gpb_rank_columns(PlannerInfo *root)
+{
+	PathTarget *columns = create_empty_pathtarget();
+
+	add_new_columns_to_pathtarget(columns,
+								  pull_var_clause((Node *)
+												  root->upper_targets[UPPERREL_FINAL]->exprs,
+												  PVC_RECURSE_PLACEHOLDERS));
+	return columns->exprs;
+}
+
+/* Are they columns of the table as well, and not its rows as those of its parent? */
+static bool
+columns_are_the_tables(PlannerInfo *root, RelOptInfo *table)
+{
+	ListCell   *lc;
+
+	foreach(lc, (List *) gpb_of_child(root, table, (Node *) gpb_rank_columns(root)))
+	{
+		if (!IsA(lfirst(lc), Var))
+			return false;
+	}
+	return gpb_rel_has_the_columns(root, table);
+}
+
 /*
- * The table whose rows, and nothing else of it, the query returns; NULL if it is not of that kind.
  * Core evaluates the target list for rows that OFFSET skips as well: we do not, so it must have no
  * effects.
  */
-static RelOptInfo *
-rank_rel(PlannerInfo *root)
+RelOptInfo *
+gpb_rank_rel(PlannerInfo *root, const FinalPathExtraData *extra)
 {
 	Query	   *parse = root->parse;
 	RelOptInfo *rel;
 	int			relid;
 
-	if (parse->commandType != CMD_SELECT || parse->hasAggs || parse->hasWindowFuncs ||
+	if (!gpb_enable_rank || !extra->limit_needed ||
+		parse->commandType != CMD_SELECT || parse->hasAggs || parse->hasWindowFuncs ||
 		parse->hasTargetSRFs || parse->groupClause != NIL || parse->groupingSets != NIL ||
 		parse->havingQual != NULL || parse->distinctClause != NIL ||
 		parse->setOperations != NULL || parse->limitOption == LIMIT_OPTION_WITH_TIES ||
@@ -130,7 +175,7 @@ rank_rel(PlannerInfo *root)
 		!bms_get_singleton_member(root->all_baserels, &relid))
 		return NULL;
 	rel = find_base_rel(root, relid);
-	if (!gpb_rel_is_plain(root, rel) || !ties_are_by_columns(root, rel) ||
+	if (!ties_are_by_columns(root, rel) ||
 		contain_volatile_functions((Node *) root->upper_targets[UPPERREL_FINAL]->exprs))
 		return NULL;
 	return rel;
@@ -154,8 +199,10 @@ sorts_by_column(PlannerInfo *root, IndexOptInfo *index, int column)
 
 	foreach(lc, class->ec_members)
 	{
-		if (match_index_to_operand((Node *) lfirst_node(EquivalenceMember, lc)->em_expr, column,
-								   index))
+		if (match_index_to_operand(gpb_of_child(root, index->rel,
+												(Node *) lfirst_node(EquivalenceMember,
+																	 lc)->em_expr),
+								   column, index))
 			return true;
 	}
 	return false;
@@ -209,8 +256,8 @@ rank_is_index_only(PlannerInfo *root, IndexOptInfo *index, int column)
 			return false;
 	}
 	pull_varattnos((Node *) index->rel->reltarget->exprs, index->rel->relid, &columns);
-	pull_varattnos((Node *) root->upper_targets[UPPERREL_FINAL]->exprs, index->rel->relid,
-				   &columns);
+	pull_varattnos(gpb_of_child(root, index->rel, (Node *) gpb_rank_columns(root)),
+				   index->rel->relid, &columns);
 	while ((member = bms_next_member(columns, member)) >= 0)
 	{
 		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
@@ -350,9 +397,8 @@ gpb_rank_price(PlannerInfo *root, IndexOptInfo *index, double entries, bool besi
 
 /* ---- path ---- */
 
-/* The rows before the n-th, as core estimates them */
-static double
-offset_rows(const FinalPathExtraData *extra, double rows)
+double
+gpb_rank_offset_rows(const FinalPathExtraData *extra, double rows)
 {
 	if (extra->offset_est < 0)
 		return clamp_row_est(rows * 0.10);
@@ -361,13 +407,13 @@ offset_rows(const FinalPathExtraData *extra, double rows)
 
 /* Estimate what rows there are. */
 static void
-estimate_rows(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData *extra,
-			  const GpbRankPlan *plan, GpbRankRows *rows)
+estimate_rows(PlannerInfo *root, IndexOptInfo *index, double skipped, const GpbRankPlan *plan,
+			  GpbRankRows *rows)
 {
 	double		nulls = 0.0;
 
 	rows->all = clamp_row_est(index->rel->rows);
-	rows->skipped = offset_rows(extra, rows->all);
+	rows->skipped = Min(skipped, rows->all);
 	if (plan->nulls != GPB_RANK_NO_NULLS)
 		nulls = rows->all * clause_selectivity(root, (Node *) null_test(root, index, plan->column),
 											   0, JOIN_INNER, NULL);
@@ -397,14 +443,14 @@ rows_of_value_before(PlannerInfo *root, IndexOptInfo *index, int column, const G
  * setrefs.c might find in the conditions or in OFFSET (rule M13).  The node evaluates the target
  * list itself.
  */
-static PathTarget *
-child_target(PlannerInfo *root)
+PathTarget *
+gpb_rank_child_target(PlannerInfo *root, RelOptInfo *rel)
 {
 	PathTarget *target = create_empty_pathtarget();
-	List	   *exprs = root->upper_targets[UPPERREL_FINAL]->exprs;
 
-	add_new_columns_to_pathtarget(target, pull_var_clause((Node *) exprs,
-														  PVC_RECURSE_PLACEHOLDERS));
+	add_new_columns_to_pathtarget(target,
+								  (List *) gpb_of_child(root, rel,
+														(Node *) gpb_rank_columns(root)));
 	return set_pathtarget_cost_width(root, target);
 }
 
@@ -425,7 +471,7 @@ make_child_path(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirectio
 							  key_pathkeys(root), direction,
 							  rank_is_index_only(root, index, column), NULL, 1.0, false);
 	child = (IndexPath *) apply_projection_to_path(root, index->rel, (Path *) child,
-												   child_target(root));
+												   gpb_rank_child_target(root, index->rel));
 	Assert(IsA(child, IndexPath));
 	child->indexclauses = lappend(child->indexclauses, more);
 	*row_cost = (child->path.total_cost - child->path.startup_cost) / Max(child->path.rows, 1.0);
@@ -442,10 +488,10 @@ make_child_path(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirectio
  * none of the column's being not NULL is IS NULL, by which nothing is ordered: then returns false.
  */
 static bool
-place_of_nulls(PlannerInfo *root, IndexOptInfo *index, GpbRankPlan *plan)
+place_of_nulls(PlannerInfo *root, IndexOptInfo *index, bool no_nulls, GpbRankPlan *plan)
 {
 	plan->nulls = GPB_RANK_NO_NULLS;
-	if (gpb_key_column_is_not_null(root, index, plan->column))
+	if (no_nulls || gpb_key_column_is_not_null(root, index, plan->column))
 		return true;
 	plan->nulls = index->nulls_first[plan->column] != plan->backward ?
 		GPB_RANK_NULLS_FIRST : GPB_RANK_NULLS_LAST;
@@ -454,7 +500,7 @@ place_of_nulls(PlannerInfo *root, IndexOptInfo *index, GpbRankPlan *plan)
 
 /* What the plan is, for one index, but for its start; false if that cannot do this query. */
 static bool
-match_rank(PlannerInfo *root, IndexOptInfo *index, GpbRankPlan *plan)
+match_rank(PlannerInfo *root, IndexOptInfo *index, bool no_nulls, GpbRankPlan *plan)
 {
 	ScanDirection direction;
 
@@ -470,8 +516,7 @@ match_rank(PlannerInfo *root, IndexOptInfo *index, GpbRankPlan *plan)
 	plan->index = index->indexoid;
 	plan->backward = ScanDirectionIsBackward(direction);
 	plan->sorted = list_length(root->sort_pathkeys) > 1;
-	plan->offset = (Expr *) root->parse->limitOffset;
-	return place_of_nulls(root, index, plan);
+	return place_of_nulls(root, index, no_nulls, plan);
 }
 
 /* Add the price of a child whose rows come after those of the path's other children. */
@@ -486,10 +531,10 @@ add_child(CustomPath *path, Path *child)
 
 /* The path for one index; NULL if it cannot do this query. */
 static CustomPath *
-make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData *extra)
+make_rank_path(PlannerInfo *root, IndexOptInfo *index, const GpbRankWish *wish)
 {
-	PathTarget *target = root->upper_targets[UPPERREL_FINAL];
-	GpbRankPlan plan = {0};
+	PathTarget *target = wish->target;
+	GpbRankPlan plan = {.offset = wish->offset, .remaining = wish->remaining};
 	ScanDirection direction;
 	CustomPath *path;
 	GpbRankPath *own;
@@ -498,7 +543,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	Param	   *start;
 	Cost		row_cost;
 
-	if (!match_rank(root, index, &plan))
+	if (!match_rank(root, index, wish->no_nulls, &plan))
 		return NULL;
 	start = makeNode(Param);
 	start->paramkind = PARAM_EXEC;
@@ -507,7 +552,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	start->paramtypmod = -1;
 	start->location = -1;
 	direction = plan.backward ? BackwardScanDirection : ForwardScanDirection;
-	estimate_rows(root, index, extra, &plan, &rows);
+	estimate_rows(root, index, wish->skipped, &plan, &rows);
 	child = make_child_path(root, index, plan.column, direction,
 							start_clause(root, index, plan.column, direction, start),
 							Max(rows.skipped,
@@ -534,6 +579,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const FinalPathExtraData 
 	path->path.total_cost += target->cost.startup + target->cost.per_tuple * path->path.rows;
 	own = (GpbRankPath *) path;
 	own->index = index;
+	own->columns = wish->columns;
 	own->plan = plan;
 	return path;
 }
@@ -559,31 +605,51 @@ offset_check(Node *offset)
 	return (Node *) least;
 }
 
-void
-gpb_rank_add_path(PlannerInfo *root, RelOptInfo *final_rel, const FinalPathExtraData *extra)
+Path *
+gpb_rank_path(PlannerInfo *root, RelOptInfo *table, const GpbRankWish *wish)
 {
-	Query	   *parse = root->parse;
 	CustomPath *best = NULL;
-	RelOptInfo *rel;
 	ListCell   *lc;
 
-	if (!gpb_enable_rank || !extra->limit_needed)
-		return;
-	rel = rank_rel(root);
-	if (rel == NULL)
-		return;
-	foreach(lc, rel->indexlist)
+	if (!columns_are_the_tables(root, table))
+		return NULL;
+	foreach(lc, table->indexlist)
 	{
-		CustomPath *path = make_rank_path(root, lfirst_node(IndexOptInfo, lc), extra);
+		CustomPath *path = make_rank_path(root, lfirst_node(IndexOptInfo, lc), wish);
 
 		if (path != NULL && (best == NULL || path->path.total_cost < best->path.total_cost))
 			best = path;
 	}
-	if (best != NULL)
-		add_path(final_rel, (Path *)
-				 create_limit_path(root, final_rel, (Path *) best,
-								   offset_check(parse->limitOffset), parse->limitCount,
-								   parse->limitOption, 0, extra->count_est));
+	return (Path *) best;
+}
+
+void
+gpb_rank_add_limit_path(PlannerInfo *root, RelOptInfo *final_rel, Path *path,
+						const FinalPathExtraData *extra)
+{
+	Query	   *parse = root->parse;
+
+	add_path(final_rel, (Path *)
+			 create_limit_path(root, final_rel, path, offset_check(parse->limitOffset),
+							   parse->limitCount, parse->limitOption, 0, extra->count_est));
+}
+
+void
+gpb_rank_add_path(PlannerInfo *root, RelOptInfo *final_rel, RelOptInfo *rel,
+				  const FinalPathExtraData *extra)
+{
+	RelOptInfo *table = gpb_only_table(root, rel);
+	GpbRankWish wish = {.offset = (Expr *) root->parse->limitOffset, .remaining = -1};
+	Path	   *path;
+
+	if (table == NULL)
+		return;
+	wish.skipped = gpb_rank_offset_rows(extra, table->rows);
+	wish.target = root->upper_targets[UPPERREL_FINAL];
+	wish.columns = gpb_rank_columns(root);
+	path = gpb_rank_path(root, table, &wish);
+	if (path != NULL)
+		gpb_rank_add_limit_path(root, final_rel, path, extra);
 }
 
 /* ---- plan ---- */
@@ -610,10 +676,11 @@ plan_rank(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	GpbRankPlan *plan = &own->plan;
 	Plan	   *child = linitial(custom_plans);
 	Plan	   *rows = plan->sorted ? outerPlan(child) : child;
-	List	   *columns = gpb_plan_columns(child);
+	List	   *columns = list_copy(own->columns);
 	int			nfilled = list_length(columns);
 	CustomScan *scan;
 
+	Assert(list_length(gpb_plan_columns(child)) == nfilled);
 	if (IsA(rows, IndexOnlyScan))
 	{
 		hide_start(((IndexOnlyScan *) rows)->indexqual);

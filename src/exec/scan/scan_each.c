@@ -16,6 +16,7 @@
 
 #include "exec/compile/program_words.h"
 #include "exec/scan/scan_match.h"
+#include "exec/shell/plan_rules.h"
 
 /* Do these clauses take for equal what the types themselves do? */
 static bool
@@ -75,6 +76,7 @@ gpb_scan_wants_each(PlannerInfo *root, RelOptInfo *rel)
 	Var		   *column;
 
 	if ((parse->distinctClause == NIL && parse->groupClause == NIL) || parse->hasAggs ||
+		!gpb_rel_has_the_columns(root, rel) ||
 		parse->hasWindowFuncs || parse->hasTargetSRFs || parse->groupingSets != NIL ||
 		parse->setOperations != NULL || root->hasPseudoConstantQuals ||
 		bms_membership(root->all_baserels) != BMS_SINGLETON ||
@@ -94,7 +96,7 @@ gpb_scan_wants_each(PlannerInfo *root, RelOptInfo *rel)
 		!OidIsValid(gpb_word_type(column->vartype)) ||
 		gpb_word_is_float(gpb_word_type(column->vartype)))
 		return NULL;
-	return column;
+	return (Var *) gpb_of_child(root, rel, (Node *) column);
 }
 
 bool

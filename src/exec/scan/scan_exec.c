@@ -80,7 +80,9 @@ begin_scan(CustomScanState *css, EState *estate, int eflags)
 	scan->ask = gpb_ask_begin(&css->ss.ps, &(GpbAskWant) {
 		GPB_ASK_NODE(&scan->node), .heap_rows = !plan->index_only, .early = true
 	});
-	scan->list = gpb_list_begin(&scan->node, scan->ask, !plan->index_only, false);
+	scan->list = gpb_list_begin(&scan->node,
+								&(GpbAskTarget) {scan->node.heap, scan->node.index}, scan->ask,
+								!plan->index_only, false);
 	scan->node.work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree scan",
 											ALLOCSET_DEFAULT_SIZES);
 }
@@ -260,8 +262,14 @@ ask(GpbScanRows *scan)
 		start_keys(scan, found.ranges, found.n);
 	else if (scan->plan.direction != NoMovementScanDirection)
 		start_reading(scan, found.ranges, found.n);
-	else if (found.n > 0)
+	else if (found.n > 0 && scan->parts == NULL)
 		ask_for(scan, found.form, found.ranges, found.n);
+	else if (scan->parts != NULL)
+	{
+		scan->found = found;
+		gpb_scan_start_shared(scan);
+		ask_for(scan, GPB_RANGE_BOUNDS, NULL, 0);
+	}
 	MemoryContextSwitchTo(caller);
 }
 
@@ -391,7 +399,11 @@ next_row(GpbScanRows *scan, const GpbRangeEntry **entry)
 		row = gpb_reader_row(scan->reader);
 	}
 	else
-		*entry = gpb_list_next(scan->list, NULL, NULL, &range, &row);
+	{
+		do
+			*entry = gpb_list_next(scan->list, NULL, NULL, &range, &row);
+		while (*entry == NULL && gpb_scan_next_part(scan));
+	}
 	if (*entry == NULL && row == NULL)
 		return false;
 	load_row(scan, *entry, row);
@@ -456,5 +468,10 @@ const GpbNodeKind gpb_scan_node = {
 	.exec.ExecCustomScan = exec_scan,
 	.exec.EndCustomScan = end_scan,
 	.exec.ReScanCustomScan = rescan_scan,
+	.exec.EstimateDSMCustomScan = gpb_scan_estimate_shared,
+	.exec.InitializeDSMCustomScan = gpb_scan_make_shared,
+	.exec.ReInitializeDSMCustomScan = gpb_scan_make_shared,
+	.exec.InitializeWorkerCustomScan = gpb_scan_find_shared,
+	.exec.ShutdownCustomScan = gpb_scan_leave_shared,
 	.exec.ExplainCustomScan = gpb_scan_explain
 };

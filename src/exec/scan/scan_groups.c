@@ -25,6 +25,7 @@
 #include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
+#include "exec/shell/plan_rules.h"
 #include "exec/where/condition_match.h"
 #include "exec/where/ordered_column.h"
 #include "index/index_clauses.h"
@@ -172,10 +173,14 @@ gpb_scan_wants_groups(PlannerInfo *root, RelOptInfo *rel, GpbScanGroups *groups)
 
 	memset(groups, 0, sizeof(*groups));
 	if ((parse->distinctClause == NIL && parse->groupClause == NIL && !parse->hasAggs) ||
-		!query_groups_rows(root))
+		!query_groups_rows(root) || !gpb_rel_has_the_columns(root, rel))
 		return false;
-	return (parse->hasDistinctOn ? wants_first_of_each(root, groups) :
-			wants_any_of_each(root, groups)) && output_is_of_groups(root);
+	if (!(parse->hasDistinctOn ? wants_first_of_each(root, groups) :
+		  wants_any_of_each(root, groups)) || !output_is_of_groups(root))
+		return false;
+	groups->columns = (List *) gpb_of_child(root, rel, (Node *) groups->columns);
+	groups->extreme = (Var *) gpb_of_child(root, rel, (Node *) groups->extreme);
+	return true;
 }
 
 /* ---- the index ---- */
@@ -248,7 +253,8 @@ match_order_clause(PlannerInfo *root, IndexOptInfo *index, SortGroupClause *clau
 				   GpbScanWalk *walk)
 {
 	int			c = walk->prefix + walk->ordered;
-	Node	   *expression = get_sortgroupclause_expr(clause, root->processed_tlist);
+	Node	   *expression = gpb_of_child(root, index->rel,
+										  get_sortgroupclause_expr(clause, root->processed_tlist));
 	bool		backward;
 
 	if (c >= index->nkeycolumns || !IsA(expression, Var) || !gpb_key_column_is_exact(index, c) ||
@@ -350,7 +356,9 @@ match_pathkeys(PlannerInfo *root, const GpbScanMatch *match)
 		ListCell   *member;
 
 		foreach(member, pathkey->pk_eclass->ec_members)
-			is_group |= list_member(vars, lfirst_node(EquivalenceMember, member)->em_expr);
+			is_group |= list_member(vars, gpb_of_child(root, index->rel,
+													   (Node *) lfirst_node(EquivalenceMember,
+																			member)->em_expr));
 		if (!is_group)
 			break;
 		pathkeys = lappend(pathkeys, pathkey);

@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
 #include "utils/selfuncs.h"
 #include "utils/typcache.h"
@@ -24,6 +25,7 @@
 #include "exec/compile/program_words.h"
 #include "exec/scan/scan_match.h"
 #include "exec/shell/index_columns.h"
+#include "exec/shell/plan_rules.h"
 
 /* ---- the query ---- */
 
@@ -52,19 +54,24 @@ bool
 gpb_scan_wants_last(PlannerInfo *root, RelOptInfo *rel, GpbScanLast *last)
 {
 	Query	   *parse = root->parse;
+	RelOptInfo *named;			/* the table itself, or its topmost parent */
 	SortGroupClause *clause;
 	TypeCacheEntry *type;
 
 	if (!parse->hasDistinctOn || parse->hasAggs || parse->hasWindowFuncs ||
 		parse->hasTargetSRFs || parse->groupClause != NIL || parse->groupingSets != NIL ||
 		parse->havingQual != NULL || parse->setOperations != NULL ||
-		root->hasPseudoConstantQuals || bms_membership(root->all_baserels) != BMS_SINGLETON)
+		root->hasPseudoConstantQuals || bms_membership(root->all_baserels) != BMS_SINGLETON ||
+		!gpb_rel_has_the_columns(root, rel))
 		return false;
+	named = find_base_rel(root, bms_singleton_member(root->all_baserels));
 	clause = order_in_groups(parse);
 	if (clause == NULL ||
-		gpb_match_group_clauses(root, rel, parse->distinctClause, &last->groups) != NULL)
+		gpb_match_group_clauses(root, named, parse->distinctClause, &last->groups) != NULL)
 		return false;
-	last->order = (Expr *) get_sortgroupclause_expr(clause, root->processed_tlist);
+	last->groups = (List *) gpb_of_child(root, rel, (Node *) last->groups);
+	last->order = (Expr *) gpb_of_child(root, rel, get_sortgroupclause_expr(clause,
+																			root->processed_tlist));
 	type = lookup_type_cache(exprType((Node *) last->order),
 							 TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
 	last->descending = clause->sortop == type->gt_opr;

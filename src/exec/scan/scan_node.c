@@ -52,6 +52,7 @@ gpb_scan_get(const CustomScan *scan, GpbScanPlan *plan)
 	int			i;
 
 	memset(plan, 0, sizeof(*plan));
+	gpb_require_finished(scan);
 	plan->conditions = linitial(scan->custom_exprs);
 	plan->arrays = lsecond(scan->custom_exprs);
 	plan->arms = lthird(scan->custom_exprs);

@@ -9,6 +9,7 @@
 #define GPB_SCAN_NODE_H
 
 #include "postgres.h"
+#include "access/parallel.h"
 #include "commands/explain.h"
 #include "nodes/pathnodes.h"
 
@@ -18,6 +19,7 @@
 #include "exec/scan/scan_reader.h"
 #include "exec/shell/node_shell.h"
 #include "exec/where/conditions.h"
+#include "exec/where/shared_ranges.h"
 #include "index/dictionary.h"
 
 /* ---- the plan node ---- */
@@ -165,6 +167,11 @@ typedef struct GpbScanRows
 	uint32		nto_read;		/* how many are left */
 	bool		reading;		/* the reader has begun with one of them */
 	bool		asked;			/* the list of this execution was asked for */
+	GpbSharedParts *parts;		/* of the index, which several processes share out; NULL: this one
+								 * has all of it */
+	GpbFoundRanges found;		/* if so: the ranges of this execution, */
+	GpbSharedRanges taken;		/* what of them this process has taken, */
+	uint32		nlisted;		/* and how many of these were listed */
 	const char *unfiltered;		/* why the program cannot be used; NULL if it can */
 	uint64		groups;			/* whose last keys were found, for EXPLAIN */
 	uint64		rechecked;		/* rows about which the program decided nothing, for EXPLAIN */
@@ -180,6 +187,19 @@ extern void gpb_scan_begin_ends(GpbScanRows *scan);
  */
 extern bool gpb_scan_find_ends(GpbScanRows *scan, GpbRangeForm form, const void *ranges, uint32 n,
 							   GpbRange **keys, uint32 *nkeys);
+
+/* ---- a node that several processes run (scan_parallel.c) ---- */
+
+extern Size gpb_scan_estimate_shared(CustomScanState *css, ParallelContext *pcxt);
+extern void gpb_scan_make_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
+extern void gpb_scan_find_shared(CustomScanState *css, shm_toc *toc, void *coordinate);
+extern void gpb_scan_leave_shared(CustomScanState *css);
+
+/* Begin to take parts of scan->found; the ask has its program. */
+extern void gpb_scan_start_shared(GpbScanRows *scan);
+
+/* Have the list be of another part; false if there are no more. */
+extern bool gpb_scan_next_part(GpbScanRows *scan);
 
 extern void gpb_scan_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 

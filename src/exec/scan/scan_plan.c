@@ -9,22 +9,39 @@
 
 #include "access/sysattr.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "utils/snapmgr.h"
 
+#include "exec/price/price.h"
+#include "exec/price/workers.h"
 #include "exec/scan/scan_match.h"
 #include "exec/shell/clause_order.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
+#include "exec/where/arms.h"
+#include "mirror/mirror.h"
+#include "exec/shell/sibling.h"
 
 static Plan *plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 					   List *clauses, List *custom_plans);
 
+static Plan *plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+						List *clauses, List *custom_plans);
+
 static const CustomPathMethods scan_path_methods = {
 	.CustomName = "GpubtreeScan",
 	.PlanCustomPath = plan_scan
+};
+
+static const CustomPathMethods alike_path_methods = {
+	.CustomName = "GpubtreeScan",
+	.PlanCustomPath = plan_alike
 };
 
 typedef struct GpbScanPath
@@ -34,7 +51,34 @@ typedef struct GpbScanPath
 	List	   *columns;		/* as in GpbScanMatch */
 	List	   *qual;			/* what is evaluated for each row, in core's order */
 	GpbScanPlan plan;
+	double		entries;		/* of the ranges, about */
+	bool		is_model;		/* of all rows that pass the restrictions: other leaves of the same
+								 * parent may do the same (GpbAlikePath) */
+	GpbAlikePlans plans;		/* of these */
 } GpbScanPath;
+
+/* A path that differs from another leaf's in the table and the index alone */
+typedef struct GpbAlikePath
+{
+	CustomPath	path;
+	GpbScanPath *model;
+	GpbSibling	sibling;		/* from the model's leaf to this one */
+	Oid			index;
+} GpbAlikePath;
+
+/*
+ * May the node run in a parallel worker?  The table's restrictions and columns may be evaluated in
+ * one, by core's consider_parallel; what else the node evaluates is said by the query.  Where
+ * constants may fail a worker could only judge all rows (program_bind_safe.c).
+ */
+static bool
+is_parallel_safe_match(PlannerInfo *root, const RelOptInfo *rel, const GpbScanPlan *plan)
+{
+	List	   *evaluated = list_make3(plan->program.constants, plan->ends.constants, plan->bound);
+
+	return rel->consider_parallel && is_parallel_safe(root, (Node *) evaluated) &&
+		!gpb_may_fail((Node *) evaluated);
+}
 
 /* Make the path of what was matched, without its price. */
 static CustomPath *
@@ -48,17 +92,58 @@ make_path(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match)
 	own->columns = match->columns;
 	own->qual = gpb_order_clauses(root, match->others);
 	own->plan = match->plan;
+	own->entries = match->entries;
+	path->path.parallel_safe = is_parallel_safe_match(root, rel, &match->plan);
 	return path;
 }
 
-/* Offer the path of what was matched, which costs "least" at least. */
+/*
+ * Offer, as one that several processes share, a copy of a path, which has so many bytes and does
+ * what the model does, or is that.  Groups to skip to would be looked for by each, and a device is
+ * asked by one process.
+ */
 static void
-add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match, Cost least)
+add_shared_path(RelOptInfo *rel, const GpbScanPath *model, const CustomPath *path, Size size)
+{
+	double		entries = model->entries;
+	Path	   *shared;
+	int			workers;
+
+	if (!path->path.parallel_safe || max_parallel_workers_per_gather == 0 ||
+		path->path.total_cost <= parallel_setup_cost || model->plan.skips != NIL ||
+		gpb_arms_may_fail(model->plan.arms) || !bms_is_empty(rel->lateral_relids) ||
+		gpb_mirror_spares_cpu())
+		return;
+	if (path != &model->path)
+		entries *= path->path.rows / Max(model->path.path.rows, 1.0);
+	workers = gpb_count_workers(rel, model->index, entries);
+	if (workers == 0)
+		return;
+	shared = memcpy(palloc(size), path, size);
+	shared->parallel_aware = true;
+	shared->parallel_workers = workers;
+	shared->rows = clamp_row_est(shared->rows / gpb_count_shares(workers));
+	shared->total_cost = shared->startup_cost +
+		(shared->total_cost - shared->startup_cost) / gpb_count_shares(workers);
+	add_partial_path(rel, shared);
+}
+
+/*
+ * Offer the path of what was matched, which costs "least" at least.  is_model: it is of all rows
+ * that pass the restrictions.
+ */
+static void
+add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match, Cost least,
+		  bool is_model)
 {
 	CustomPath *path = make_path(root, rel, match);
 
+	((GpbScanPath *) path)->is_model = is_model;
 	gpb_scan_price(root, match, &path->path);
 	Assert(path->path.total_cost >= least);
+	/* add_path() may free the path */
+	if (is_model)
+		add_shared_path(rel, (GpbScanPath *) path, path, sizeof(GpbScanPath));
 	add_path(rel, (Path *) path);
 }
 
@@ -76,8 +161,83 @@ add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanW
 	GpbScanMatch match;
 
 	if (gpb_rel_is_heap(root, rel) && gpb_scan_match_index(root, index, wish, &match))
-		add_match(root, rel, &match, least);
+		add_match(root, rel, &match, least,
+				  wish.first == NULL && wish.last == NULL && wish.each == NULL);
 }
+
+/* ---- leaves that are alike ---- */
+
+/* A leaf of the same parent that was planned just before this one; NULL if there is none such */
+static RelOptInfo *
+leaf_before(PlannerInfo *root, const RelOptInfo *rel)
+{
+	RelOptInfo *before;
+
+	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL || rel->relid < 2)
+		return NULL;
+	before = root->simple_rel_array[rel->relid - 1];
+	return before != NULL && before->reloptkind == RELOPT_OTHER_MEMBER_REL &&
+		bms_equal(before->top_parent_relids, rel->top_parent_relids) ? before : NULL;
+}
+
+/* The path that the leaf's own may be alike: its own, or that which this one is alike */
+static GpbScanPath *
+model_of(const RelOptInfo *leaf)
+{
+	ListCell   *lc;
+
+	foreach(lc, leaf->pathlist)
+	{
+		CustomPath *path = lfirst(lc);
+
+		if (!IsA(path, CustomPath))
+			continue;
+		if (path->methods == &scan_path_methods && ((GpbScanPath *) path)->is_model)
+			return (GpbScanPath *) path;
+		if (path->methods == &alike_path_methods)
+			return ((GpbAlikePath *) path)->model;
+	}
+	return NULL;
+}
+
+/*
+ * Offer a path that does what another leaf's does, if the leaves are alike.  Returns false if there
+ * is no such path.  Columns must have the same numbers, since some are read from the table; and as
+ * many pages must be visible to all, or more, or the path would have another price.
+ */
+static bool
+add_alike_path(PlannerInfo *root, RelOptInfo *rel)
+{
+	RelOptInfo *before = leaf_before(root, rel);
+	GpbScanPath *model = before != NULL ? model_of(before) : NULL;
+	GpbSibling	sibling;
+	IndexOptInfo *index;
+	CustomPath *path;
+	GpbAlikePath *alike;
+
+	if (model == NULL || rel->allvisfrac < model->index->rel->allvisfrac - 0.05)
+		return false;
+	gpb_sibling_begin(root, model->index->rel, rel, &sibling);
+	index = gpb_sibling_index(&sibling, model->index);
+	if (sibling.column != NULL || index == NULL || !gpb_sibling_restrictions_agree(&sibling) ||
+		!gpb_sibling_lists_agree(&sibling, model->index->rel->reltarget->exprs,
+								 rel->reltarget->exprs) || !gpb_rel_is_heap(root, rel))
+		return false;
+	path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, rel, rel->reltarget);
+	path->path.pathkeys = model->path.path.pathkeys;
+	path->path.rows = rel->rows;
+	path->path.parallel_safe = rel->consider_parallel && model->path.path.parallel_safe;
+	alike = (GpbAlikePath *) path;
+	alike->model = model;
+	alike->sibling = sibling;
+	alike->index = index->indexoid;
+	gpb_sibling_price(&sibling, &model->path.path, gpb_setup_cost, &path->path);
+	add_shared_path(rel, model, path, sizeof(GpbAlikePath));
+	add_path(rel, &path->path);
+	return true;
+}
+
+/* ---- paths ---- */
 
 /* Offer the paths of one index with several key columns whose rows come in its order. */
 static void
@@ -88,9 +248,9 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
 	if (!gpb_rel_is_heap(root, rel))
 		return;
 	if (gpb_scan_match_ordered(root, index, ForwardScanDirection, &match))
-		add_match(root, rel, &match, 0.0);
+		add_match(root, rel, &match, 0.0, false);
 	if (gpb_scan_match_ordered(root, index, BackwardScanDirection, &match))
-		add_match(root, rel, &match, 0.0);
+		add_match(root, rel, &match, 0.0, false);
 }
 
 /* Is there a restriction of which arms can be made, an OR or a row comparison? */
@@ -188,7 +348,7 @@ add_groups_paths(PlannerInfo *root, RelOptInfo *rel, const GpbScanGroups *groups
 			gpb_scan_walk_is_beaten(root, &match, &columns))
 			continue;
 		gpb_scan_match_columns(root, &match);
-		add_match(root, rel, &match, 0.0);
+		add_match(root, rel, &match, 0.0, false);
 	}
 }
 
@@ -206,9 +366,9 @@ is_key(const IndexOptInfo *index, const Expr *expression)
 	return IsA(expression, Var) && ((const Var *) expression)->varattno == index->indexkeys[0];
 }
 
-/* Has the table an index that a path may read? */
+/* Has the table an index that a path may read, with so many key columns or more? */
 static bool
-has_own_index(const RelOptInfo *rel)
+has_own_index(const RelOptInfo *rel, int nkeycolumns)
 {
 	ListCell   *lc;
 
@@ -216,7 +376,7 @@ has_own_index(const RelOptInfo *rel)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (gpb_index_is_usable(index))
+		if (index->nkeycolumns >= nkeycolumns && gpb_index_is_usable(index))
 			return true;
 	}
 	return false;
@@ -227,7 +387,7 @@ static bool
 may_be_planned(PlannerInfo *root, RelOptInfo *rel)
 {
 	/* with old_snapshot_threshold a row may go between the index's visit and the heap's (M5) */
-	if (!gpb_enable_scan || !has_own_index(rel) || OldSnapshotThresholdActive() ||
+	if (!gpb_enable_scan || !has_own_index(rel, 1) || OldSnapshotThresholdActive() ||
 		!gpb_query_allows_nodes(root) || !gpb_rel_may_be_table(root, rel))
 		return false;
 	/* what keeps rows for a cursor to move back does not say where they are */
@@ -248,8 +408,8 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	GpbScanGroups groups;
 	bool		wants_first;
 	bool		wants_last;
-	bool		is_child = rel->reloptkind != RELOPT_BASEREL;
 	bool		wants_groups;
+	bool		is_alike;
 	Var		   *each;
 	GpbScanColumns all;
 	GpbScanColumns columns;
@@ -259,10 +419,13 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	if (!may_be_planned(root, rel))
 		return;
 	wants_first = gpb_scan_wants_first(root, rel, &first);
-	/* of a child, what follows is in the query said of its parent */
-	wants_last = !is_child && gpb_scan_wants_last(root, rel, &last);
-	wants_groups = !is_child && gpb_scan_wants_groups(root, rel, &groups);
-	each = is_child ? NULL : gpb_scan_wants_each(root, rel);
+	wants_last = gpb_scan_wants_last(root, rel, &last);
+	wants_groups = has_own_index(rel, 2) && gpb_scan_wants_groups(root, rel, &groups);
+	each = gpb_scan_wants_each(root, rel);
+	if (rel->baserestrictinfo == NIL && !wants_first && !wants_last && !wants_groups &&
+		each == NULL)
+		return;
+	is_alike = !wants_first && add_alike_path(root, rel);
 	collect_columns(root, rel, wants_first ? &first : NULL, &all);
 	foreach(lc, rel->indexlist)
 	{
@@ -272,7 +435,7 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 			continue;
 		columns = all;
 		columns_of_index(root, index, &columns);
-		if (columns.restricted != NULL &&
+		if (!is_alike && columns.restricted != NULL &&
 			!gpb_scan_is_beaten_at_once(root, index, &columns, &least))
 			add_index_path(root, rel, index, (GpbScanWish) {0}, least);
 		if (wants_first && may_list_first(index, &columns) &&
@@ -324,5 +487,23 @@ plan_scan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 	gpb_check_expressions(path, scan, plan->bound, 1, 0);
 	gpb_check_expressions(path, scan, list_concat_copy(tlist, own->qual), 1, plan->ncolumns);
 	gpb_check_expressions(path, scan, plan->all, 1, plan->ncolumns);
+	return &scan->scan.plan;
+}
+
+/* PlanCustomPath of a path that is alike another */
+static Plan *
+plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, List *clauses,
+		   List *custom_plans)
+{
+	const GpbAlikePath *alike = (GpbAlikePath *) path;
+	GpbScanPath *model = alike->model;
+	CustomScan *scan;
+
+	if (model->plans.model == NULL)
+		model->plans.model = castNode(CustomScan, plan_scan(root, model->path.path.parent,
+															&model->path, NIL, NIL, NIL));
+	scan = gpb_sibling_plan(&alike->sibling, &model->plans, alike->index, 0);
+	scan->scan.plan.targetlist = tlist;
+	gpb_check_expressions(path, scan, tlist, 1, model->plan.ncolumns);
 	return &scan->scan.plan;
 }

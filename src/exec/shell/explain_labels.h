@@ -15,6 +15,7 @@
 #define GPB_LABEL_INDEX				"Index"
 #define GPB_LABEL_INDEX_NAME		"Index Name"
 #define GPB_LABEL_RELATION_NAME		"Relation Name"
+#define GPB_LABEL_PARTITIONS		"Partitions Of"
 #define GPB_LABEL_SCHEMA			"Schema"
 #define GPB_LABEL_ALIAS				"Alias"
 
@@ -74,6 +75,8 @@
 #define GPB_LABEL_REFRESHED			"Blocks Refreshed"
 #define GPB_LABEL_FALLBACKS			"Fallbacks"
 #define GPB_LABEL_WIDENED			"Wide Sums"
+#define GPB_LABEL_STATES			"States Merged"
+#define GPB_LABEL_STATES_SORTED		"States Sorted"
 #define GPB_LABEL_GAVE_UP			"Gave Up"
 #define GPB_LABEL_GROUPS_FOUND		"Groups Found"
 #define GPB_LABEL_RECHECKED			"Entries Rechecked"

@@ -67,24 +67,43 @@ stored_coding(IndexOptInfo *index, int position)
 }
 
 /*
- * Of most types the coding is the same in every index, and only of the others the index is opened:
- * of numerics, for one, it depends on what was built.
+ * The coding that a column has in every index, by its place; GPB_CODING_NONE where it depends on
+ * what was built, as that of numerics does.
  */
-GpbCoding
-gpb_slot_coding(IndexOptInfo *index, int column)
+static GpbCoding
+certain_coding(IndexOptInfo *index, int position)
 {
-	int			position = gpb_column_position(index, column);
 	bool		is_key = position < index->nkeycolumns;
 	TargetEntry *entry = list_nth_node(TargetEntry, index->indextlist, position);
 	Oid			type = is_key ? index->opcintype[position] : exprType((Node *) entry->expr);
 	GpbCoding	coding = gpb_core_type_coding(type);
 
-	if (!is_key && gpb_type_has_dictionary(type))
-		coding = GPB_CODING_DICTIONARY;
+	return !is_key && gpb_type_has_dictionary(type) ? GPB_CODING_DICTIONARY : coding;
+}
+
+/* Of most types the index is not opened. */
+GpbCoding
+gpb_slot_coding(IndexOptInfo *index, int column)
+{
+	int			position = gpb_column_position(index, column);
+	GpbCoding	coding = certain_coding(index, position);
+
 	if (coding == GPB_CODING_NONE)
 		return stored_coding(index, position);
 	Assert(coding == stored_coding(index, position));
 	return coding;
+}
+
+bool
+gpb_indexes_have_same_coding(IndexOptInfo *a, IndexOptInfo *b)
+{
+	for (int position = 0; position < a->ncolumns; position++)
+	{
+		if (certain_coding(a, position) == GPB_CODING_NONE &&
+			stored_coding(a, position) != stored_coding(b, position))
+			return false;
+	}
+	return true;
 }
 
 bool

@@ -22,6 +22,9 @@ extern int	gpb_column_position(IndexOptInfo *index, int column);
 /* The coding of the column that has a slot */
 extern GpbCoding gpb_slot_coding(IndexOptInfo *index, int column);
 
+/* Have two indexes, whose columns have the same types, the same coding of each? */
+extern bool gpb_indexes_have_same_coding(IndexOptInfo *a, IndexOptInfo *b);
+
 /* Is what the index holds of a column, of this coding, what programs take for its values? */
 extern bool gpb_column_has_words(IndexOptInfo *index, int column, GpbCoding coding);
 

@@ -9,20 +9,41 @@
 
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "parser/parsetree.h"
 #include "utils/snapmgr.h"
 
 #include "exec/shell/join_sides.h"
 #include "exec/shell/plan_rules.h"
+#include "exec/shell/settings.h"
 
 /*
  * With old_snapshot_threshold a row may go between the index's visit and the heap's, and nobody
  * would notice (rule M5).
  */
-bool
-gpb_join_is_possible(PlannerInfo *root, RelOptInfo *innerrel)
+RelOptInfo *
+gpb_join_table(PlannerInfo *root, RelOptInfo *innerrel)
 {
-	return !OldSnapshotThresholdActive() && gpb_query_allows_nodes(root) &&
-		gpb_rel_is_plain(root, innerrel);
+	if (OldSnapshotThresholdActive() || !gpb_query_allows_nodes(root))
+		return NULL;
+	/* in a join of children, which core makes of partitions that match each other */
+	if (innerrel->reloptkind == RELOPT_OTHER_MEMBER_REL)
+		return gpb_rel_is_table(root, innerrel) ? innerrel : NULL;
+	return gpb_only_table(root, innerrel);
+}
+
+List *
+gpb_join_leaves(PlannerInfo *root, RelOptInfo *innerrel)
+{
+	List	   *leaves;
+
+	if (OldSnapshotThresholdActive() || !gpb_query_allows_nodes(root) || !gpb_enable_partitions ||
+		innerrel->reloptkind != RELOPT_BASEREL || innerrel->rtekind != RTE_RELATION ||
+		IS_DUMMY_REL(innerrel) || !bms_is_empty(innerrel->lateral_relids) ||
+		!planner_rt_fetch(innerrel->relid, root)->inh ||
+		planner_rt_fetch(innerrel->relid, root)->tablesample != NULL)
+		return NIL;
+	leaves = gpb_leaves_of(root, innerrel);
+	return list_length(leaves) > 1 ? leaves : NIL;
 }
 
 bool

@@ -11,8 +11,17 @@
 #include "postgres.h"
 #include "nodes/pathnodes.h"
 
-/* May there be a batched join with this inner table, in this query? */
-extern bool gpb_join_is_possible(PlannerInfo *root, RelOptInfo *innerrel);
+/*
+ * The table that a batched join with this inner relation asks, which is that or the only leaf that
+ * planning has left of it; NULL if there may be none in this query.
+ */
+extern RelOptInfo *gpb_join_table(PlannerInfo *root, RelOptInfo *innerrel);
+
+/*
+ * The leaves, several, that planning has left of the inner relation, all of which a batched join
+ * has to ask; NIL if it has not left several, or if there may be no such join in this query.
+ */
+extern List *gpb_join_leaves(PlannerInfo *root, RelOptInfo *innerrel);
 
 /*
  * Is the table joined to all others by inner joins alone, but for the outer join "own", which may

@@ -51,10 +51,14 @@ gpb_inner_alias(CustomScanState *css, ExplainState *es)
 	return alias != NULL ? alias : rt_fetch(rti, es->rtable)->eref->aliasname;
 }
 
-void
-gpb_explain_inner_index(Oid index, const char *alias, ExplainState *es)
+/*
+ * Show the table whose rows are joined; in the format text under the label and behind "before",
+ * which another format does without.
+ */
+static void
+explain_inner_table(const char *label, const char *before, Oid table, const char *alias,
+					ExplainState *es)
 {
-	Oid			table = IndexGetRelation(index, false);
 	char	   *name = get_rel_name(table);
 	char	   *schema = get_namespace_name_or_temp(get_rel_namespace(table));
 	StringInfoData text;
@@ -63,7 +67,6 @@ gpb_explain_inner_index(Oid index, const char *alias, ExplainState *es)
 		alias = name;
 	if (es->format != EXPLAIN_FORMAT_TEXT)
 	{
-		gpb_explain_index(index, es);
 		ExplainPropertyText(GPB_LABEL_RELATION_NAME, name, es);
 		if (es->verbose)
 			ExplainPropertyText(GPB_LABEL_SCHEMA, schema, es);
@@ -71,12 +74,30 @@ gpb_explain_inner_index(Oid index, const char *alias, ExplainState *es)
 		return;
 	}
 	initStringInfo(&text);
-	appendStringInfo(&text, "%s on %s", index_text(index, es),
+	appendStringInfo(&text, "%s%s", before,
 					 es->verbose ? quote_qualified_identifier(schema, name) :
 					 quote_identifier(name));
 	if (strcmp(alias, name) != 0)
 		appendStringInfo(&text, " %s", quote_identifier(alias));
-	ExplainPropertyText(GPB_LABEL_INDEX, text.data, es);
+	ExplainPropertyText(label, text.data, es);
+}
+
+void
+gpb_explain_inner_index(Oid index, const char *alias, ExplainState *es)
+{
+	char	   *before = NULL;
+
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+		gpb_explain_index(index, es);
+	else
+		before = psprintf("%s on ", index_text(index, es));
+	explain_inner_table(GPB_LABEL_INDEX, before, IndexGetRelation(index, false), alias, es);
+}
+
+void
+gpb_explain_inner_partitions(Oid table, const char *alias, ExplainState *es)
+{
+	explain_inner_table(GPB_LABEL_PARTITIONS, "", table, alias, es);
 }
 
 void

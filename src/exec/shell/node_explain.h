@@ -21,6 +21,9 @@ extern void gpb_explain_index(Oid index, ExplainState *es);
 /* Show the index of a node that joins a table, and that table; alias NULL is the table's name. */
 extern void gpb_explain_inner_index(Oid index, const char *alias, ExplainState *es);
 
+/* Likewise where a node asks several partitions, or children, of this table, each by an index */
+extern void gpb_explain_inner_partitions(Oid table, const char *alias, ExplainState *es);
+
 /* The alias of the table whose key is the last column of the node's scan tuple, as core shows it */
 extern const char *gpb_inner_alias(CustomScanState *css, ExplainState *es);
 

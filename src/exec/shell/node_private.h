@@ -43,6 +43,13 @@ gpb_put_text(List **private, const char *text)
 	*private = lappend(*private, makeString(pstrdup(text != NULL ? text : "")));
 }
 
+/* Append a list of nodes that hold nothing of a table or a parameter, which may be NIL. */
+static inline void
+gpb_put_nodes(List **private, List *nodes)
+{
+	*private = lappend(*private, list_make1(nodes));
+}
+
 /* A position in a private list: what is got next.  Begins with the list, and zero behind it. */
 typedef struct GpbPrivateReader
 {
@@ -79,6 +86,14 @@ gpb_get_text(GpbPrivateReader *reader)
 
 	reader->numbers = NULL;
 	return text[0] != '\0' ? text : NULL;
+}
+
+/* Get what gpb_put_nodes() appended, which belongs to the plan. */
+static inline List *
+gpb_get_nodes(GpbPrivateReader *reader)
+{
+	reader->numbers = NULL;
+	return linitial(list_nth(reader->private, reader->next++));
 }
 
 #endif							/* GPB_NODE_PRIVATE_H */

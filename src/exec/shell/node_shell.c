@@ -9,6 +9,7 @@
 #include "compat.h"
 
 #include "access/genam.h"
+#include "access/parallel.h"
 #include "access/table.h"
 #include "catalog/index.h"
 #include "executor/executor.h"
@@ -123,6 +124,22 @@ gpb_open_scanned(GpbNode *node, Oid index, int eflags)
 	return open_index_of(node, index, ((Scan *) node->css.ss.ps.plan)->scanrelid, eflags);
 }
 
+/*
+ * The statement has locked the index's table, as it has all tables of its plan: a partition too
+ * that was pruned when the plan was begun.  So the index stays what it was when the query was
+ * planned.
+ */
+bool
+gpb_open_above(GpbNode *node, Oid index, int eflags)
+{
+	node->heap = node->css.ss.ss_currentRelation;
+	node->css.ss.ss_currentRelation = NULL;
+	if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+		return false;
+	node->index = index_open(index, AccessShareLock);
+	return true;
+}
+
 bool
 gpb_open_joined(GpbNode *node, Oid index, int eflags)
 {
@@ -130,6 +147,14 @@ gpb_open_joined(GpbNode *node, Oid index, int eflags)
 	TargetEntry *last = llast_node(TargetEntry, plan->custom_scan_tlist);
 	Index		rti = castNode(Var, last->expr)->varno;
 
+	if (exec_rt_fetch(rti, node->css.ss.ps.state)->inh)
+	{
+		if (eflags & EXEC_FLAG_EXPLAIN_ONLY)
+			return false;
+		gpb_open_unnamed(node->css.ss.ps.state, index, eflags, &node->heap, &node->index);
+		node->opened_heap = true;
+		return true;
+	}
 	node->heap = ExecOpenScanRelation(node->css.ss.ps.state, rti, eflags);
 	return open_index_of(node, index, rti, eflags);
 }
@@ -154,7 +179,9 @@ void
 gpb_open_unnamed(EState *estate, Oid index, int eflags, Relation *heap_relation,
 				 Relation *index_relation)
 {
-	*heap_relation = table_open(IndexGetRelation(index, false), NoLock);
+	/* a worker takes the locks of its leader again */
+	*heap_relation = table_open(IndexGetRelation(index, false),
+								IsParallelWorker() ? AccessShareLock : NoLock);
 	require_data(*heap_relation, eflags);
 	*index_relation = index_open(index, AccessShareLock);
 	gpb_require_snapshot(*index_relation, estate->es_snapshot);

@@ -67,6 +67,14 @@ typedef struct GpbNodeKind
 extern CustomScan *gpb_make_node(const GpbNodeKind *kind, const CustomPath *path, Index scanrelid,
 								 List *tlist, List *qual, List *plans, List *columns);
 
+/* Raise an error if gpb_finish_alike_plans() has not seen the plan node (sibling.h). */
+static inline void
+gpb_require_finished(const CustomScan *scan)
+{
+	if (scan->custom_exprs == NIL)
+		elog(ERROR, "plan of %s was not finished", scan->methods->CustomName);
+}
+
 /* The expressions that a plan returns */
 extern List *gpb_plan_columns(const Plan *plan);
 
@@ -117,15 +125,21 @@ extern Node *gpb_create_node(CustomScan *plan);
 extern bool gpb_open_scanned(GpbNode *node, Oid index, int eflags);
 
 /*
+ * Like that for a node whose table its child scans, or the table's partitions or children: the
+ * index tells how entries are laid out, is one of these, and is not read.
+ */
+extern bool gpb_open_above(GpbNode *node, Oid index, int eflags);
+
+/*
  * Open the index of a node that joins its child with one table, and that table: the last column of
- * the scan tuple is a Var of it.
+ * the scan tuple is a Var of it, or of the parent of which it is a leaf.
  */
 extern bool gpb_open_joined(GpbNode *node, Oid index, int eflags);
 
 /*
  * Open an index and its table, of which the plan node says nothing else, but which is in the
- * statement's range table, and so locked.  The caller closes both.  Raises
- * ERRCODE_T_R_SERIALIZATION_FAILURE as the functions above do.
+ * statement's range table, and so locked, if by another process than a worker.  The caller closes
+ * both.  Raises ERRCODE_T_R_SERIALIZATION_FAILURE as the functions above do.
  */
 extern void gpb_open_unnamed(EState *estate, Oid index, int eflags, Relation *heap_relation,
 							 Relation *index_relation);

@@ -10,6 +10,7 @@
 #include "access/heapam.h"
 #include "access/table.h"
 #include "catalog/pg_class.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/appendinfo.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -99,12 +100,106 @@ gpb_rel_is_plain(PlannerInfo *root, RelOptInfo *rel)
 	return rel->reloptkind == RELOPT_BASEREL && gpb_rel_is_table(root, rel);
 }
 
+/* ---- parents and children ---- */
+
+/* Add the leaves that planning has left of a parent, in core's order. */
+static void
+collect_leaves(PlannerInfo *root, RelOptInfo *parent, List **leaves)
+{
+	ListCell   *lc;
+
+	foreach(lc, root->append_rel_list)
+	{
+		const AppendRelInfo *info = lfirst_node(AppendRelInfo, lc);
+		RelOptInfo *child = root->simple_rel_array[info->child_relid];
+
+		if (info->parent_relid != parent->relid || child == NULL || IS_DUMMY_REL(child))
+			continue;
+		if (planner_rt_fetch(child->relid, root)->inh)
+			collect_leaves(root, child, leaves);
+		else
+			*leaves = lappend(*leaves, child);
+	}
+}
+
+List *
+gpb_leaves_of(PlannerInfo *root, RelOptInfo *parent)
+{
+	List	   *leaves = NIL;
+
+	collect_leaves(root, parent, &leaves);
+	return leaves;
+}
+
+RelOptInfo *
+gpb_only_table(PlannerInfo *root, RelOptInfo *rel)
+{
+	if (rel->reloptkind != RELOPT_BASEREL || rel->rtekind != RTE_RELATION)
+		return NULL;
+	if (planner_rt_fetch(rel->relid, root)->inh)
+	{
+		List	   *leaves = gpb_leaves_of(root, rel);
+
+		if (list_length(leaves) != 1)
+			return NULL;
+		rel = linitial(leaves);
+	}
+	return gpb_rel_is_table(root, rel) ? rel : NULL;
+}
+
+bool
+gpb_rel_has_the_columns(PlannerInfo *root, RelOptInfo *rel)
+{
+	Index		relid = rel->relid;
+
+	if (rel->reloptkind == RELOPT_OTHER_MEMBER_REL)
+		relid = bms_singleton_member(rel->top_parent_relids);
+	return planner_rt_fetch(relid, root)->rtekind == RTE_RELATION;
+}
+
 Node *
 gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression)
 {
 	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
 		return expression;
 	return adjust_appendrel_attrs_multilevel(root, expression, GPB_RELS_OF(rel));
+}
+
+/* expression_tree_mutator: put columns of the parent in the place of those of its child. */
+static Node *
+parent_mutator(Node *node, void *context)
+{
+	const AppendRelInfo *info = context;
+	Var		   *var;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var) || ((Var *) node)->varno != info->child_relid ||
+		((Var *) node)->varattno <= 0)
+		return expression_tree_mutator(node, parent_mutator, context);
+	var = copyObject((Var *) node);
+	var->varno = info->parent_relid;
+	var->varattno = info->parent_colnos[var->varattno - 1];
+	var->varnosyn = var->varno;
+	var->varattnosyn = var->varattno;
+	return (Node *) var;
+}
+
+Node *
+gpb_of_parent(PlannerInfo *root, RelOptInfo *rel, Node *expression)
+{
+	const AppendRelInfo *info;
+
+	/* without children there is no array */
+	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
+		return expression;
+	info = root->append_rel_array[rel->relid];
+	while (info != NULL)
+	{
+		expression = parent_mutator(expression, (void *) info);
+		info = root->append_rel_array[info->parent_relid];
+	}
+	return expression;
 }
 
 /* ---- the index ---- */

@@ -41,8 +41,29 @@ extern bool gpb_rel_is_table(PlannerInfo *root, RelOptInfo *rel);
 extern bool gpb_rel_may_be_table(PlannerInfo *root, RelOptInfo *rel);
 extern bool gpb_rel_is_heap(PlannerInfo *root, RelOptInfo *rel);
 
+/*
+ * Are the table's columns the query's own?  So they are if it has no parent, or one that is a
+ * table.  A member of UNION ALL may have expressions in their place, of other collations.
+ */
+extern bool gpb_rel_has_the_columns(PlannerInfo *root, RelOptInfo *rel);
+
+/*
+ * The leaves that planning has left of a partitioned table, or of an inheritance parent, which is a
+ * child of itself: RelOptInfos, in core's order.
+ */
+extern List *gpb_leaves_of(PlannerInfo *root, RelOptInfo *parent);
+
+/*
+ * The table whose rows are those of the relation: itself or, of a parent, the only leaf that
+ * planning has left.  NULL if there is no such table, or if no node may scan it.
+ */
+extern RelOptInfo *gpb_only_table(PlannerInfo *root, RelOptInfo *rel);
+
 /* The query's expression, with the columns of the table's parent, if it has one, as its own */
 extern Node *gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression);
+
+/* The reverse: an expression over columns of a child, with those of its topmost parent */
+extern Node *gpb_of_parent(PlannerInfo *root, RelOptInfo *rel, Node *expression);
 
 /*
  * Is it a gpubtree index whose key columns, one or several, are plain columns, and whose predicate,

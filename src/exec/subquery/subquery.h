@@ -10,6 +10,7 @@
 
 #include "exec/answer/ask.h"
 #include "exec/answer/outer_batch.h"
+#include "exec/answer/partitions.h"
 #include "exec/shell/node_shell.h"
 #include "exec/where/range_conditions.h"
 #include "exec/where/subquery_match.h"
@@ -66,6 +67,7 @@ typedef struct GpbSubqueryPlan
 	int			ncolumns;		/* of the child */
 	int			nranges;		/* distinct ranges of each row */
 	GpbRowRange *ranges;
+	GpbPartitionList *partitions;	/* of each range; empty if it is of one table */
 	List	  **values;			/* of each range: one for each of its conditions */
 	int			nresults;
 	int		   *result_range;	/* the range of each result */
@@ -91,7 +93,8 @@ extern const GpbNodeKind gpb_subquery_node;
 typedef struct GpbSubqueryRangeState
 {
 	Relation	heap;
-	Relation	index;
+	Relation	index;			/* of one of the partitions, if there are several */
+	GpbPartitions *partitions;	/* NULL: one table */
 	GpbAsk	   *ask;
 	int			first_item;		/* place of its items in the scan tuple */
 } GpbSubqueryRangeState;

@@ -37,7 +37,8 @@ gpb_subquery_batch_price(const GpbSubqueryCandidate *candidate, GpbSubqueryMatch
 	if (match->priced_rows != rows->rows || match->priced_columns != columns ||
 		match->priced_width != rows->pathtarget->width)
 	{
-		match->price = gpb_range_aggregate_price(candidate->subroot, match->index, rows,
+		match->price = gpb_range_aggregate_price(candidate->subroot, match->index,
+												 match->partitions, rows,
 												 &match->range, match->entries, rows->rows,
 												 rows->pathtarget);
 		match->priced_rows = rows->rows;

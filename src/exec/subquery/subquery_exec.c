@@ -75,6 +75,7 @@ begin_ranges(GpbSubqueryScan *scan, int eflags)
 		const GpbRowRange *range = &scan->plan.ranges[i];
 		GpbSubqueryRangeState *state = &scan->ranges[i];
 		GpbAskWant	want = {.ntargets = 1, .nitems = range->nitems, .items = range->items};
+		GpbAskTarget only;
 
 		state->first_item = place;
 		place += range->nitems;
@@ -82,12 +83,18 @@ begin_ranges(GpbSubqueryScan *scan, int eflags)
 						 &state->index);
 		gpb_outer_begin_ranges(&scan->outer, i, state->index, range->nconditions,
 							   range->conditions, scan->plan.values[i]);
-		want.targets = &(GpbAskTarget) {state->heap, state->index};
+		only = (GpbAskTarget) {state->heap, state->index};
+		want.targets = &only;
+		state->partitions = gpb_partitions_begin(&scan->node, &scan->plan.partitions[i],
+												 state->index, eflags);
+		if (state->partitions != NULL)
+			want.targets = gpb_partitions_targets(state->partitions, &want.ntargets);
 		want.plan = range->program.present ? &range->program.plan : NULL;
 		want.form = scan->outer.ranges[i].form;
 		want.memory = gpb_rows_memory() / scan->plan.nranges;
 		state->ask = gpb_ask_begin(&scan->node.css.ss.ps, &want);
-		bytes += scan->outer.ranges[i].width + sizeof(uint32) + gpb_ask_answer_width(state->ask);
+		bytes += (scan->outer.ranges[i].width + sizeof(uint32) +
+				  gpb_ask_answer_width(state->ask)) * (state->partitions != NULL ? 2 : 1);
 	}
 	/* a row has no mark beside its ranges' numbers, but for a bool */
 	gpb_outer_set_bytes(&scan->outer, bytes);
@@ -199,6 +206,17 @@ bind_programs(GpbSubqueryScan *scan)
 	return refusal;
 }
 
+/* Ask for what each row's range, one of those that it has, holds; NULL, or why not. */
+static const char *
+ask_range(const GpbSubqueryRangeState *range, const GpbOuterRanges *ranges)
+{
+	if (range->partitions == NULL)
+		return gpb_ask_each(range->ask, ranges->ranges, ranges->n);
+	return gpb_ask_each_share(range->ask,
+							  gpb_partitions_share(range->partitions, ranges->form,
+												   ranges->ranges, ranges->n), ranges->n);
+}
+
 /* Have the ranges of the batch answered; if a program gives up, SubPlans do so from now on. */
 static void
 answer_batch(GpbSubqueryScan *scan)
@@ -207,8 +225,7 @@ answer_batch(GpbSubqueryScan *scan)
 	int			i;
 
 	for (i = 0; i < scan->plan.nranges && why == NULL; i++)
-		why = gpb_ask_each(scan->ranges[i].ask, scan->outer.ranges[i].ranges,
-						   scan->outer.ranges[i].n);
+		why = ask_range(&scan->ranges[i], &scan->outer.ranges[i]);
 	if (why != NULL)
 	{
 		scan->node.gave_up = why;
@@ -374,6 +391,7 @@ end_subquery(CustomScanState *css)
 	for (i = 0; scan->ranges != NULL && i < scan->plan.nranges; i++)
 	{
 		gpb_ask_end(scan->ranges[i].ask);
+		gpb_partitions_end(scan->ranges[i].partitions);
 		index_close(scan->ranges[i].index, NoLock);
 		table_close(scan->ranges[i].heap, NoLock);
 	}

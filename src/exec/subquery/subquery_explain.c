@@ -31,8 +31,8 @@ explain_range(GpbSubqueryScan *state, int range, List *ancestors, ExplainState *
 {
 	ExplainOpenGroup("Range", NULL, true, es);
 	ExplainPropertyList(GPB_LABEL_ANSWERS, answered_subplans(&state->plan, range), es);
-	gpb_explain_row_range(&state->plan.ranges[range], state->plan.values[range],
-						  &state->node.css, ancestors, es);
+	gpb_explain_row_range(&state->plan.ranges[range], state->plan.partitions[range].table,
+						  state->plan.values[range], &state->node.css, ancestors, es);
 	if (es->analyze)
 		gpb_ask_explain(state->ranges == NULL ? NULL : state->ranges[range].ask, GPB_LABEL_RANGES,
 						es);

@@ -185,16 +185,18 @@ same_conditions(const GpbRowRange *range, const GpbSubqueryMatch *match)
 
 /*
  * Number of the plan's range that has the match's conditions with these values; -1 if there is
- * none.  A range with a program is its subquery's alone.
+ * none.  A range with a program is its subquery's alone, and so is one of several partitions, of
+ * which conditions that are not the range's may have left others.
  */
 static int
 find_range(const GpbSubqueryPlan *plan, const GpbSubqueryMatch *match, List *values)
 {
 	int			i;
 
-	for (i = 0; i < plan->nranges && !match->range.program.present; i++)
+	for (i = 0; i < plan->nranges && !match->range.program.present && match->partitions == NULL;
+		 i++)
 	{
-		if (!plan->ranges[i].program.present &&
+		if (!plan->ranges[i].program.present && plan->partitions[i].n == 0 &&
 			same_conditions(&plan->ranges[i], match) && equal(plan->values[i], values))
 			return i;
 	}
@@ -209,6 +211,8 @@ add_range(GpbSubqueryPlan *plan, const GpbSubqueryMatch *match, List *values)
 
 	*range = match->range;
 	range->nitems = 0;
+	if (match->partitions != NULL)
+		plan->partitions[plan->nranges] = match->partitions->list;
 	plan->values[plan->nranges] = values;
 	return plan->nranges++;
 }
@@ -223,6 +227,7 @@ make_ranges(List *choices, GpbSubqueryPlan *plan, List **aggrefs)
 	ListCell   *lc;
 
 	plan->ranges = palloc0(sizeof(GpbRowRange) * list_length(choices));
+	plan->partitions = palloc0(sizeof(GpbPartitionList) * list_length(choices));
 	plan->values = palloc0(sizeof(List *) * list_length(choices));
 	foreach(lc, choices)
 	{

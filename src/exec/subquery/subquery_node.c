@@ -24,6 +24,7 @@ gpb_subquery_put(const GpbSubqueryPlan *plan, CustomScan *scan)
 	for (i = 0; i < plan->nranges; i++)
 	{
 		gpb_put_row_range(private, &plan->ranges[i]);
+		gpb_put_partitions(private, &plan->partitions[i]);
 		values = lappend(values, plan->values[i]);
 		constants = lappend(constants, plan->ranges[i].program.plan.constants);
 	}
@@ -50,10 +51,12 @@ gpb_subquery_get(const CustomScan *scan, GpbSubqueryPlan *plan)
 	plan->ncolumns = gpb_get_int(&reader);
 	plan->nranges = gpb_get_int(&reader);
 	plan->ranges = palloc(sizeof(GpbRowRange) * plan->nranges);
+	plan->partitions = palloc(sizeof(GpbPartitionList) * plan->nranges);
 	plan->values = palloc(sizeof(List *) * plan->nranges);
 	for (i = 0; i < plan->nranges; i++)
 	{
 		gpb_get_row_range(&reader, &plan->ranges[i]);
+		gpb_get_partitions(&reader, &plan->partitions[i]);
 		plan->values[i] = list_nth(values, i);
 		plan->ranges[i].program.plan.constants = list_nth(constants, i);
 	}

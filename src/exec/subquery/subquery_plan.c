@@ -16,6 +16,7 @@
 #include "utils/snapmgr.h"
 
 #include "exec/shell/expressions.h"
+#include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 #include "exec/subquery/subquery.h"
 
@@ -48,8 +49,10 @@ gpb_subqueries_consider(PlannerInfo *root)
 {
 	GpbSubqueryCandidate *candidate;
 	RelOptInfo *table;
+	List	   *leaves;
 	Node	   *target;
 	List	   *aggrefs = NIL;
+	List	   *meant;			/* the same over the table's columns */
 	List	   *matches = NIL;
 	GpbRangeColumns columns;
 	ListCell   *lc;
@@ -57,20 +60,21 @@ gpb_subqueries_consider(PlannerInfo *root)
 	if (!gpb_enable_subquery || root->parent_root == NULL || OldSnapshotThresholdActive() ||
 		root->parse->havingQual != NULL || list_length(root->processed_tlist) != 1)
 		return;
-	table = gpb_subquery_table(root);
+	table = gpb_subquery_table(root, &leaves);
 	if (table == NULL)
 		return;
 	target = (Node *) linitial_node(TargetEntry, root->processed_tlist)->expr;
 	if (!gpb_subquery_aggrefs(target, &aggrefs) || aggrefs == NIL)
 		return;
-	gpb_collect_range_columns(root, table, NIL, aggrefs, &columns);
+	meant = (List *) gpb_of_child(root, table, (Node *) aggrefs);
+	gpb_collect_range_columns(root, table, NIL, meant, &columns);
 	foreach(lc, table->indexlist)
 	{
 		GpbSubqueryMatch match;
 		GpbRowProgram *program;
 
-		if (!gpb_match_subquery(root, lfirst_node(IndexOptInfo, lc), aggrefs, &columns,
-								&match) ||
+		if (!gpb_match_subquery(root, lfirst_node(IndexOptInfo, lc), leaves, meant,
+								&columns, &match) ||
 			gpb_may_fail((Node *) match.range.program.plan.constants))
 			continue;
 		match.values = copyObject(match.values);

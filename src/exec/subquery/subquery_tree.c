@@ -457,6 +457,16 @@ always_uses_init_plan(Plan *plan, Node *node)
 	return false;
 }
 
+/* Does the node merge what others return, of partitions or workers? */
+static bool
+is_over_many(const CustomScan *scan)
+{
+	const Plan *child = scan->custom_plans == NIL ? NULL : linitial(scan->custom_plans);
+
+	return child != NULL &&
+		(IsA(child, Append) || IsA(child, MergeAppend) || IsA(child, Gather));
+}
+
 bool
 gpb_evaluates_bounds(PlannedStmt *statement, Plan *plan)
 {
@@ -471,8 +481,9 @@ gpb_evaluates_bounds(PlannedStmt *statement, Plan *plan)
 		case T_BitmapIndexScan:
 			return true;
 		case T_CustomScan:
-			/* range aggregates of ours find the range first */
-			return ((CustomScan *) plan)->methods == &gpb_aggregate_node.scan;
+			/* one table's aggregates find the range first; of several all may be pruned */
+			return ((CustomScan *) plan)->methods == &gpb_aggregate_node.scan &&
+				!is_over_many((CustomScan *) plan);
 		case T_BitmapHeapScan:
 		case T_Agg:
 		case T_Limit:

@@ -282,14 +282,17 @@ gpb_range_of_row(GpbRangeValues *values, ExprContext *econtext, TupleTableSlot *
 /* ---- EXPLAIN ---- */
 
 void
-gpb_explain_row_range(const GpbRowRange *range, List *values, CustomScanState *css,
+gpb_explain_row_range(const GpbRowRange *range, Oid parent, List *values, CustomScanState *css,
 					  List *ancestors, ExplainState *es)
 {
 	List	   *context = set_deparse_context_plan(es->deparse_cxt, css->ss.ps.plan, ancestors);
 	StringInfoData text;
 	int			i;
 
-	gpb_explain_inner_index(range->index, range->alias, es);
+	if (OidIsValid(parent))
+		gpb_explain_inner_partitions(parent, range->alias, es);
+	else
+		gpb_explain_inner_index(range->index, range->alias, es);
 	initStringInfo(&text);
 	for (i = 0; i < range->nconditions; i++)
 		appendStringInfo(&text, "%s(%s %s %s)", i > 0 ? " AND " : "",

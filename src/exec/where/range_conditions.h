@@ -105,11 +105,12 @@ extern bool gpb_range_of_row(GpbRangeValues *values, ExprContext *econtext,
 							 TupleTableSlot *slot, void *range);
 
 /*
- * Show the index, the table and the conditions of a range.  The conditions are put together from
- * their parts, since the plan has no Var of the table.  values has one expression over the node's
- * scan tuple for each.
+ * Show the index, the table and the conditions of a range, or the parent of the partitions that are
+ * asked, if that is not InvalidOid.  The conditions are put together from their parts, since the
+ * plan has no Var of the table.  values has one expression over the node's scan tuple for each.
  */
-extern void gpb_explain_row_range(const GpbRowRange *range, List *values, CustomScanState *css,
+extern void gpb_explain_row_range(const GpbRowRange *range, Oid parent, List *values,
+								  CustomScanState *css,
 								  List *ancestors, ExplainState *es);
 
 #endif							/* GPB_RANGE_CONDITIONS_H */

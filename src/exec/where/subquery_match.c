@@ -17,16 +17,18 @@
 
 #include "exec/compile/grouping.h"
 #include "exec/price/unknown_bounds.h"
+#include "exec/shell/join_sides.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/where/subquery_match.h"
 
 RelOptInfo *
-gpb_subquery_table(PlannerInfo *subroot)
+gpb_subquery_table(PlannerInfo *subroot, List **leaves)
 {
 	Query	   *parse = subroot->parse;
 	RelOptInfo *rel;
 	int			relid;
 
+	*leaves = NIL;
 	if (!gpb_query_is_one_row(subroot) || parse->hasSubLinks || parse->cteList != NIL ||
 		parse->setOperations != NULL || parse->distinctClause != NIL ||
 		parse->limitCount != NULL || parse->limitOffset != NULL ||
@@ -35,7 +37,8 @@ gpb_subquery_table(PlannerInfo *subroot)
 	if (!bms_get_singleton_member(subroot->all_baserels, &relid))
 		return NULL;
 	rel = find_base_rel(subroot, relid);
-	return gpb_rel_is_plain(subroot, rel) ? rel : NULL;
+	*leaves = gpb_join_leaves(subroot, rel);
+	return *leaves == NIL ? gpb_only_table(subroot, rel) : gpb_model_partition(subroot, *leaves);
 }
 
 bool
@@ -110,8 +113,22 @@ match_entries(PlannerInfo *subroot, GpbSubqueryMatch *match, List *filters, List
 		!exec_param_walker((Node *) range->program.plan.constants, NULL);
 }
 
+/* Find an index like the match's in each of the leaves; false if there is none. */
+static bool
+match_leaves(PlannerInfo *subroot, GpbSubqueryMatch *match, List *leaves)
+{
+	IndexOptInfo *index = match->index;
+	RelOptInfo *parent = find_base_rel(subroot,
+									   bms_singleton_member(index->rel->top_parent_relids));
+
+	if (gpb_row_program_has_ranks(&match->range.program))
+		return false;
+	match->partitions = palloc(sizeof(GpbPartitionMatch));
+	return gpb_match_partitions(subroot, parent, leaves, index, match->partitions) == NULL;
+}
+
 bool
-gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
+gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *leaves, List *aggrefs,
 				   const GpbRangeColumns *columns, GpbSubqueryMatch *match)
 {
 	List	   *ranges;
@@ -125,11 +142,15 @@ gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
 	match->range.index = index->indexoid;
 	match->range.alias = planner_rt_fetch(index->rel->relid, subroot)->eref->aliasname;
 	if (!match_conditions(subroot, match, &ranges, &filters) ||
-		!match_entries(subroot, match, filters, aggrefs))
+		!match_entries(subroot, match, filters, aggrefs) ||
+		(leaves != NIL && !match_leaves(subroot, match, leaves)))
 		return false;
 	match->entries = index->rel->rows;
 	if (filters != NIL)
 		match->entries = gpb_range_entries(subroot, index, ranges, 1.0, match->entries);
+	/* of each partition as many of its entries as of the model's */
+	if (match->partitions != NULL)
+		match->entries *= match->partitions->whole->tuples / Max(index->tuples, 1.0);
 	match->entries = clamp_row_est(match->entries);
 	return true;
 }

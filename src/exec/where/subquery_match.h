@@ -15,6 +15,7 @@
 
 #include "exec/price/outer_price.h"
 #include "exec/shell/plan_columns.h"
+#include "exec/where/partition_match.h"
 #include "exec/where/range_conditions.h"
 
 /* One way to answer a subquery: an index, its conditions and its aggregates */
@@ -24,6 +25,7 @@ typedef struct GpbSubqueryMatch
 	double		entries;		/* in the range of one outer row, before a program drops any */
 	List	   *values;			/* what the key is compared with in each condition, over Params */
 	GpbRowRange range;
+	GpbPartitionMatch *partitions;	/* all leaves, or NULL */
 
 	/*
 	 * what a batch costs for the outer rows that it was last priced for, by their number and shape
@@ -36,10 +38,11 @@ typedef struct GpbSubqueryMatch
 
 /*
  * The table of a subquery that is one row of aggregates over it, or none where HAVING rejects it;
- * NULL if the subquery is anything else.  To be called when the subquery's paths are made, or
- * later.
+ * it may be the only leaf of the one that the subquery names, or a model of several, which *leaves
+ * has then, else NIL (gpb_of_child()).  NULL if the subquery is anything else.  To be called when
+ * the subquery's paths are made, or later.
  */
-extern RelOptInfo *gpb_subquery_table(PlannerInfo *subroot);
+extern RelOptInfo *gpb_subquery_table(PlannerInfo *subroot, List **leaves);
 
 /*
  * Add the distinct Aggrefs of an expression of the subquery's target list to *aggrefs, which may
@@ -49,10 +52,12 @@ extern RelOptInfo *gpb_subquery_table(PlannerInfo *subroot);
 extern bool gpb_subquery_aggrefs(Node *expression, List **aggrefs);
 
 /*
- * Fill in the match for an index of the subquery's table; false if the index cannot answer the
- * Aggrefs under the subquery's conditions.  columns: as gpb_collect_range_columns() finds them.
+ * Fill in the match for an index of the subquery's table, and of its leaves one like it; false if
+ * the index cannot answer the Aggrefs, over that table's columns, under the subquery's conditions.
+ * columns: as gpb_collect_range_columns() finds them.
  */
-extern bool gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *aggrefs,
-							   const GpbRangeColumns *columns, GpbSubqueryMatch *match);
+extern bool gpb_match_subquery(PlannerInfo *subroot, IndexOptInfo *index, List *leaves,
+							   List *aggrefs, const GpbRangeColumns *columns,
+							   GpbSubqueryMatch *match);
 
 #endif							/* GPB_SUBQUERY_MATCH_H */

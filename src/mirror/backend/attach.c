@@ -267,14 +267,39 @@ attach_present(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorUse us
 	return serves;
 }
 
+/*
+ * Would a mirror of so many blocks find room beside all that are kept?  A fourth of the device's
+ * memory is left to requests, which find none where nothing makes room.  What the others take is
+ * what the service last said, so this is for the common case: nothing need be copied to find out.
+ */
 static bool
-attach_for(Relation index, const GpbLayout *layout, GpbMirrorUse use,
+fits_beside(BlockNumber nblocks, TimestampTz keep_since)
+{
+	uint64		limit = gpb_device_memory_limit();
+	uint64		bytes = (uint64) nblocks * BLCKSZ;
+
+	if (keep_since == 0 || limit == 0)
+		return true;
+	for (int i = 0; i < GPB_MIRRORS; i++)
+	{
+		GpbMirrorSlot *mirror = &gpb_registry->mirrors[i];
+
+		if (pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_LIVE &&
+			pg_atomic_read_u64(&mirror->last_used) >= (uint64) keep_since)
+			bytes += pg_atomic_read_u64(&mirror->memory);
+	}
+	return bytes <= limit / 4 * 3;
+}
+
+static bool
+attach_for(Relation index, const GpbLayout *layout, GpbMirrorUse use, TimestampTz keep_since,
 		   GpbMirrorRef *ref)
 {
 	GpbIdentity identity;
 	BlockNumber nblocks;
 	int			attempt;
 
+	ref->keep_since = keep_since;
 	if (!gpb_mirror_available() || !gpb_may_mirror(index))
 		return false;
 	gpb_identity_of(index, &identity);
@@ -282,7 +307,8 @@ attach_for(Relation index, const GpbLayout *layout, GpbMirrorUse use,
 	if (attach_at_once(&identity, nblocks, ref) || attach_present(&identity, nblocks, use, ref))
 		return true;
 
-	if (gpb_map_segments_for(nblocks) > gpb_map_segments_total())
+	if (gpb_map_segments_for(nblocks) > gpb_map_segments_total() ||
+		!fits_beside(nblocks, keep_since))
 		return false;
 	for (attempt = 0; attempt < GPB_MIRRORS; attempt++)
 	{
@@ -290,7 +316,7 @@ attach_for(Relation index, const GpbLayout *layout, GpbMirrorUse use,
 
 		if (outcome != GPB_ATTACH_FULL)
 			return outcome == GPB_ATTACHED;
-		if (!gpb_mirror_available() || !gpb_registry_free_one(GPB_NOT_MIRRORED))
+		if (!gpb_mirror_available() || !gpb_registry_free_one(GPB_NOT_MIRRORED, keep_since))
 			return false;
 	}
 	return false;
@@ -299,13 +325,32 @@ attach_for(Relation index, const GpbLayout *layout, GpbMirrorUse use,
 bool
 gpb_mirror_attach(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 {
-	return attach_for(index, layout, GPB_USE_PAGES, ref);
+	return attach_for(index, layout, GPB_USE_PAGES, 0, ref);
+}
+
+bool
+gpb_mirror_attach_beside(Relation index, const GpbLayout *layout, TimestampTz keep_since,
+						 GpbMirrorRef *ref)
+{
+	return attach_for(index, layout, GPB_USE_PAGES, keep_since, ref);
+}
+
+void
+gpb_mirror_use(Relation index)
+{
+	GpbIdentity identity;
+	GpbMirrorRef ref;
+
+	if (!gpb_mirror_available() || !gpb_may_mirror(index))
+		return;
+	gpb_identity_of(index, &identity);
+	(void) attach_at_once(&identity, RelationGetNumberOfBlocks(index), &ref);
 }
 
 bool
 gpb_mirror_attach_search(Relation index, const GpbLayout *layout, GpbMirrorRef *ref)
 {
-	return attach_for(index, layout, GPB_USE_SEPARATORS, ref);
+	return attach_for(index, layout, GPB_USE_SEPARATORS, 0, ref);
 }
 
 /*

@@ -215,18 +215,30 @@ typedef enum GpbRefreshAim
 	GPB_REFRESH_SEPARATORS		/* only separators are wanted, and no more up to date than pays */
 } GpbRefreshAim;
 
+/* The blocks that the mirror covers */
+static BlockNumber
+blocks_covered(const GpbMirrorRef *ref)
+{
+	return pg_atomic_read_u32(&gpb_registry->mirrors[ref->slot].nblocks);
+}
+
 /*
  * Is there nothing that a refresh would do, or nothing that it need do for this aim?  A mirror of
  * the inner nodes alone always needs one, since the bits of leaves stay set and tell nothing.
+ *
+ * The mirror covered so many blocks before the index had nblocks: if those are fewer, VACUUM has
+ * cut off the end of the file.  The bits of what is gone stay set, and the refresher would look for
+ * it again and again, until a query's refresh leaves it out.
  */
 static bool
-refresh_is_needless(const GpbMirrorRef *ref, BlockNumber nblocks, GpbRefreshAim aim)
+refresh_is_needless(const GpbMirrorRef *ref, BlockNumber covered, BlockNumber nblocks,
+					GpbRefreshAim aim)
 {
 	if (gpb_mirror_epoch(ref) == 0)
 		return false;
 	if (aim == GPB_REFRESH_SEPARATORS)
 		return !gpb_separators_are_due(ref, nblocks);
-	if (ref->inner_only)
+	if (ref->inner_only || covered > nblocks)
 		return false;
 	if (aim == GPB_REFRESH_FOR_QUERY && gpb_refresher_works())
 		return gpb_refresh_can_wait(ref, nblocks);
@@ -240,11 +252,12 @@ static bool
 refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRef *ref,
 				  GpbRefreshAim aim, uint64 *blocks)
 {
+	BlockNumber covered = blocks_covered(ref);
 	GpbRefresh	refresh;
 	bool		ok;
 
 	*blocks = 0;
-	if (refresh_is_needless(ref, RelationGetNumberOfBlocks(index), aim))
+	if (refresh_is_needless(ref, covered, RelationGetNumberOfBlocks(index), aim))
 		return true;
 
 	memset(&refresh, 0, sizeof(refresh));
@@ -254,13 +267,14 @@ refresh_as_needed(Relation index, const GpbLayout *layout, const GpbMirrorRef *r
 	if (!gpb_hold_ownership(ref->slot))
 		return false;
 	/* a live mirror of ours cannot be freed while we own it */
+	covered = blocks_covered(ref);
 	refresh.nblocks = RelationGetNumberOfBlocks(index);
 	if (!gpb_mirror_is_live(ref->slot, ref->generation))
 		ok = false;
-	else if (refresh_is_needless(ref, refresh.nblocks, aim))
+	else if (refresh_is_needless(ref, covered, refresh.nblocks, aim))
 		ok = true;				/* the one before us did it */
 	else
-		ok = gpb_registry_grow(ref->slot, refresh.nblocks) &&
+		ok = gpb_registry_grow(ref, refresh.nblocks) &&
 			refresh_move_and_copy(&refresh);
 	gpb_release_ownership(ref->slot);
 	*blocks = refresh.ntodo;

@@ -14,9 +14,9 @@
  * When.  Old separators are harmless (M7); each leaf split since costs the searches that come there
  * a step to the right.  So it is a matter of renting or buying: as soon as the steps that were paid
  * since the last refresh are as many as the pages that one would copy, it is made, and so never
- * costs more than was lost before it.  And only if the file has grown: without a split no separator
- * is new, and steps to the right come from elsewhere (a key that is its leaf's first is looked for
- * one leaf to the left).
+ * costs more than was lost before it.  And only if the file has grown, or was cut off: without a
+ * split no separator is new, and steps to the right come from elsewhere (a key that is its leaf's
+ * first is looked for one leaf to the left).
  *
  *-------------------------------------------------------------------------
  */
@@ -43,10 +43,10 @@ gpb_separators_are_due(const GpbMirrorRef *ref, BlockNumber nblocks)
 	uint32		inner = pg_atomic_read_u32(&mirror->inner_blocks);
 	uint64		price = GPB_REFRESH_FIXED;
 
-	if (nblocks <= before || moves <= price)
+	if (nblocks == before || moves <= price)
 		return false;
 	if (ref->inner_only)
-		price += Min(nblocks - before, inner) + inner / GPB_INNER_FANOUT;
+		price += (nblocks > before ? Min(nblocks - before, inner) : 0) + inner / GPB_INNER_FANOUT;
 	else
 		price += gpb_map_count(ref->slot, nblocks);
 	return moves > price;

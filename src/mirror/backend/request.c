@@ -125,6 +125,7 @@ gpb_request_submit(GpbRequest *request, GpbOperation op)
 	slot->op = op;
 	slot->mirror = request->ref.slot;
 	slot->mirror_generation = request->ref.generation;
+	slot->keep_since = request->ref.keep_since;
 	slot->ok = false;
 	request->pending = true;
 	INSTR_TIME_SET_CURRENT(slot->submitted);

@@ -14,11 +14,11 @@
 #include "mirror/map/changed_map.h"
 
 /*
- * The slot of the live mirror used longest ago, other than slot "except" and the mirrors that
- * somebody is refreshing; GPB_NOT_MIRRORED if there is none.  Registry lock held.
+ * The slot of the live mirror used longest ago, other than slot "except", the mirrors that somebody
+ * is refreshing, and those that are kept; GPB_NOT_MIRRORED if there is none.  Registry lock held.
  */
 int
-gpb_registry_least_used(int except)
+gpb_registry_least_used(int except, TimestampTz keep_since)
 {
 	int			best = GPB_NOT_MIRRORED;
 	int			i;
@@ -30,6 +30,8 @@ gpb_registry_least_used(int except)
 		if (i == except || pg_atomic_read_u32(&mirror->state) != GPB_MIRROR_LIVE ||
 			pg_atomic_read_u32(&mirror->owner) != 0)
 			continue;
+		if (keep_since != 0 && pg_atomic_read_u64(&mirror->last_used) >= (uint64) keep_since)
+			continue;
 		if (best == GPB_NOT_MIRRORED ||
 			pg_atomic_read_u64(&mirror->last_used) <
 			pg_atomic_read_u64(&gpb_registry->mirrors[best].last_used))
@@ -39,19 +41,19 @@ gpb_registry_least_used(int except)
 }
 
 /*
- * Discard the least recently used mirror, other than that in slot "except", and wait until the
- * service has freed something, is gone or hangs.  No LWLock held.  Returns false if nothing could
- * be discarded.
+ * Discard the least recently used mirror, other than that in slot "except" and those that are kept,
+ * and wait until the service has freed something, is gone or hangs.  No LWLock held.  Returns false
+ * if nothing could be discarded.
  */
 bool
-gpb_registry_free_one(int except)
+gpb_registry_free_one(int except, TimestampTz keep_since)
 {
 	GpbServiceWait wait;
 	int			victim;
 
 	ConditionVariablePrepareToSleep(&gpb_registry->freed_cv);
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
-	victim = gpb_registry_least_used(except);
+	victim = gpb_registry_least_used(except, keep_since);
 	if (victim != GPB_NOT_MIRRORED)
 		gpb_registry_discard(victim);
 	LWLockRelease(gpb_registry->lock);
@@ -66,12 +68,13 @@ gpb_registry_free_one(int except)
 }
 
 /*
- * Let the changed map cover nblocks of the mirror in a slot.  The caller owns the mirror's refresh
+ * Let the changed map cover nblocks of a mirror.  The caller owns the mirror's refresh
  * and holds no LWLock.  Returns false if other mirrors cannot make room.
  */
 bool
-gpb_registry_grow(int slot, BlockNumber nblocks)
+gpb_registry_grow(const GpbMirrorRef *ref, BlockNumber nblocks)
 {
+	int			slot = ref->slot;
 	uint32		nsegments = gpb_map_segments_for(nblocks);
 	int			attempt;
 
@@ -88,7 +91,7 @@ gpb_registry_grow(int slot, BlockNumber nblocks)
 		LWLockRelease(gpb_registry->lock);
 		if (grown)
 			return true;
-		if (!gpb_mirror_available() || !gpb_registry_free_one(slot))
+		if (!gpb_mirror_available() || !gpb_registry_free_one(slot, ref->keep_since))
 			return false;
 	}
 	return false;

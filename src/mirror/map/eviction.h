@@ -10,11 +10,14 @@
 
 #include "mirror/map/registry.h"
 
-/* The slot of the mirror that is to go first, other than slot "except".  Registry lock held. */
-extern int	gpb_registry_least_used(int except);
+/*
+ * The slot of the mirror that is to go first, other than slot "except".  Of those that were used at
+ * keep_since or later none goes, unless that is 0.  Registry lock held.
+ */
+extern int	gpb_registry_least_used(int except, TimestampTz keep_since);
 /* Discard that mirror and wait until the service has freed it.  No LWLock held. */
-extern bool gpb_registry_free_one(int except);
+extern bool gpb_registry_free_one(int except, TimestampTz keep_since);
 /* Let the changed map cover nblocks of a mirror whose refresh the caller owns.  No LWLock held. */
-extern bool gpb_registry_grow(int slot, BlockNumber nblocks);
+extern bool gpb_registry_grow(const GpbMirrorRef *ref, BlockNumber nblocks);
 
 #endif							/* GPB_EVICTION_H */

@@ -259,6 +259,7 @@ refer_to_refreshed(int slot, GpbMirrorRef *ref, GpbLayout *layout)
 	ref->file = mirror->identity.file;
 	ref->index = mirror->identity.index;
 	ref->inner_only = false;
+	ref->keep_since = 0;
 	*layout = mirror->layout;
 	LWLockRelease(gpb_registry->lock);
 	return wanted;

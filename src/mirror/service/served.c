@@ -70,16 +70,16 @@ gpb_reap_discarded(void)
 }
 
 /*
- * Make room on the device: give up the mirror used longest ago, other than that in slot "except".
- * Returns false if there is none.
+ * Make room on the device for what a request is about: give up the mirror used longest ago, other
+ * than the request's own and those that it keeps.  Returns false if there is none.
  */
 static bool
-make_room(int except)
+make_room(const GpbRequestSlot *slot)
 {
 	int			victim;
 
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
-	victim = gpb_registry_least_used(except);
+	victim = gpb_registry_least_used(slot->mirror, slot->keep_since);
 	if (victim != GPB_NOT_MIRRORED)
 		gpb_registry_discard(victim);
 	LWLockRelease(gpb_registry->lock);
@@ -142,7 +142,7 @@ bool
 gpb_should_retry(GpbDeviceStatus status, const GpbRequestSlot *slot)
 {
 	gpb_device_check(status);
-	return status == GPB_DEVICE_NO_MEMORY && make_room(slot->mirror) &&
+	return status == GPB_DEVICE_NO_MEMORY && make_room(slot) &&
 		gpb_request_is_valid(slot);
 }
 

@@ -152,3 +152,10 @@ CREATE PROCEDURE gpubtree_test_use_nodes() LANGUAGE sql AS $$
 	SET enable_indexonlyscan = off;
 	SET enable_bitmapscan = off;
 $$;
+
+-- access_method_test.c: CREATE ACCESS METHOD ... TYPE TABLE HANDLER gpubtree_test_heap_handler makes
+-- tables that are stored as heap's, of which gpubtree must believe nothing that it knows of heap's.
+CREATE FUNCTION gpubtree_test_heap_handler(internal)
+RETURNS table_am_handler
+AS 'MODULE_PATHNAME', 'gpb_test_heap_handler'
+LANGUAGE C STRICT;

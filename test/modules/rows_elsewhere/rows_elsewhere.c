@@ -21,7 +21,13 @@ PGDLLEXPORT void _PG_init(void);
 
 static set_rel_pathlist_hook_type previous_hook = NULL;
 
-/* ---- the node: it returns its child's rows ---- */
+/* ---- the node: it returns each of its child's rows twice ---- */
+
+typedef struct RowsState
+{
+	CustomScanState css;
+	bool		again;			/* has the row of the scan tuple been returned once? */
+} RowsState;
 
 static void
 begin_rows(CustomScanState *css, EState *estate, int eflags)
@@ -35,10 +41,18 @@ begin_rows(CustomScanState *css, EState *estate, int eflags)
 static TupleTableSlot *
 next_row(ScanState *scan)
 {
-	TupleTableSlot *row = ExecProcNode(linitial(((CustomScanState *) scan)->custom_ps));
+	RowsState  *state = (RowsState *) scan;
+	TupleTableSlot *row;
 
+	if (state->again)
+	{
+		state->again = false;
+		return scan->ss_ScanTupleSlot;
+	}
+	row = ExecProcNode(linitial(state->css.custom_ps));
 	if (TupIsNull(row))
 		return ExecClearTuple(scan->ss_ScanTupleSlot);
+	state->again = true;
 	/* Where no column is wanted there is no list of columns, and the scan tuple is the table's row. */
 	if (row->tts_tupleDescriptor->natts == 0)
 		return ExecStoreAllNullTuple(scan->ss_ScanTupleSlot);
@@ -66,6 +80,7 @@ rescan_rows(CustomScanState *css)
 		UpdateChangedParamSet(child, css->ss.ps.chgParam);
 	if (child->chgParam == NULL)
 		ExecReScan(child);
+	((RowsState *) css)->again = false;
 	ExecScanReScan(&css->ss);
 }
 
@@ -86,10 +101,10 @@ static const CustomExecMethods exec_methods = {
 static Node *
 create_state(CustomScan *plan)
 {
-	CustomScanState *css = makeNode(CustomScanState);
+	RowsState  *state = (RowsState *) newNode(sizeof(RowsState), T_CustomScanState);
 
-	css->methods = &exec_methods;
-	return (Node *) css;
+	state->css.methods = &exec_methods;
+	return (Node *) state;
 }
 
 static const CustomScanMethods scan_methods = {"RowsElsewhere", create_state};
@@ -135,7 +150,7 @@ make_custom(RelOptInfo *rel, Path *child)
 	path->path.parent = rel;
 	path->path.pathtarget = rel->reltarget;
 	path->path.param_info = child->param_info;
-	path->path.rows = child->rows;
+	path->path.rows = 2 * child->rows;
 	path->path.startup_cost = child->startup_cost;
 	path->path.total_cost = child->total_cost;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
@@ -163,9 +178,8 @@ replace_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	name = get_rel_name(rte->relid);
 	if (!begins_with(name, "appended_") && !begins_with(name, "custom_"))
 		return;
-	path = make_append(root, rel);
-	if (begins_with(name, "custom_"))
-		path = make_custom(rel, path);
+	path = begins_with(name, "appended_") ? make_append(root, rel) :
+		make_custom(rel, create_seqscan_path(root, rel, rel->lateral_relids, 0));
 	rel->pathlist = NIL;
 	rel->partial_pathlist = NIL;
 	add_path(rel, path);

@@ -572,5 +572,10 @@ extern void gpb_xlog_log_forget_file(const RelFileNode *file);
  * Log that every leaf of the index was locked for cleanup, so that a standby waits for its scans.
  */
 extern void gpb_xlog_log_vacuum_pass(Relation index);
+/*
+ * Log that this transaction gives up the exclusive locks that it has, so that standbys do not keep
+ * them to its end.
+ */
+extern void gpb_xlog_log_unlocked(void);
 
 #endif							/* GPB_INDEX_H */

@@ -55,27 +55,38 @@ release_move(GpbMove *move)
 }
 
 /*
- * Find out where in the tree a page is, and finish the splits that are not done on the way there,
- * so that it has its downlink.  Returns false if a descent does not lead to it.
+ * Find the page of a level that covers the low bound of the page that is to move.  Returns its
+ * block.  Pages are locked share, as a reader does, since a writer finishes splits on its way: that
+ * takes blocks, and those that VACUUM has found to be free at the end of the file must stay so.
  */
+static BlockNumber
+find_block(const GpbMove *move, uint32 level)
+{
+	Buffer		buffer = gpb_search_level(move->index, move->layout, move->low, level,
+										  BUFFER_LOCK_SHARE);
+	BlockNumber block = BufferGetBlockNumber(buffer);
+
+	UnlockReleaseBuffer(buffer);
+	return block;
+}
+
+/* Find out where in the tree a page is.  Returns false if a descent does not lead to it. */
 static bool
 find_page(GpbMove *move, BlockNumber block)
 {
 	Buffer		buffer = gpb_read(move->index, block, BUFFER_LOCK_SHARE, move->layout);
-	bool		found;
 
 	move->low = gpb_page_low(BufferGetPage(buffer));
 	move->level = gpb_special(BufferGetPage(buffer))->level;
 	UnlockReleaseBuffer(buffer);
-	buffer = gpb_search_level(move->index, move->layout, move->low, move->level,
-							  BUFFER_LOCK_EXCLUSIVE);
-	found = BufferGetBlockNumber(buffer) == block;
-	UnlockReleaseBuffer(buffer);
-	return found;
+	return find_block(move, move->level) == block;
 }
 
-/* Lock the page and its siblings from left to right. */
-static void
+/*
+ * Lock the page and its siblings from left to right.  Returns false if the page is the right half
+ * of a split that is not done, and so has no downlink.
+ */
+static bool
 lock_level(GpbMove *move, BlockNumber block)
 {
 	Relation	index = move->index;
@@ -88,8 +99,11 @@ lock_level(GpbMove *move, BlockNumber block)
 	{
 		move->left = gpb_read(index, left, BUFFER_LOCK_EXCLUSIVE, move->layout);
 		move->page = gpb_read(index, block, BUFFER_LOCK_EXCLUSIVE, move->layout);
-		if (gpb_special(BufferGetPage(move->left))->right != block)
+		special = gpb_special(BufferGetPage(move->left));
+		if (special->right != block)
 			gpb_corrupted(index, left, "right link is not that of its right sibling");
+		if ((special->flags & GPB_PAGE_INCOMPLETE_SPLIT) != 0)
+			return false;
 		gpb_require_right(index, move->page, left, move->level,
 						  gpb_page_high(BufferGetPage(move->left)));
 	}
@@ -97,10 +111,11 @@ lock_level(GpbMove *move, BlockNumber block)
 		move->page = gpb_read(index, block, BUFFER_LOCK_EXCLUSIVE, move->layout);
 	special = gpb_special(BufferGetPage(move->page));
 	if (special->right == GPB_NO_BLOCK)
-		return;
+		return true;
 	move->right = gpb_read(index, special->right, BUFFER_LOCK_EXCLUSIVE, move->layout);
 	gpb_require_right(index, move->right, block, move->level,
 					  gpb_page_high(BufferGetPage(move->page)));
+	return true;
 }
 
 /* Lock what leads down to the page, of whose level all is locked: the metapage, or the parent. */
@@ -118,8 +133,8 @@ lock_above(GpbMove *move)
 	if (gpb_meta(BufferGetPage(move->above))->root == block)
 		return;
 	UnlockReleaseBuffer(move->above);
-	move->above = gpb_search_level(index, move->layout, move->low, move->level + 1,
-								   BUFFER_LOCK_EXCLUSIVE);
+	move->above = gpb_read(index, find_block(move, move->level + 1), BUFFER_LOCK_EXCLUSIVE,
+						   move->layout);
 	page = BufferGetPage(move->above);
 	position = gpb_child_position(move->layout, page, move->low);
 	if (gpb_child_at(index, move->layout, BufferGetBlockNumber(move->above), page, position,
@@ -227,9 +242,11 @@ gpb_move_page(Relation index, const GpbLayout *layout, BlockNumber block)
 		   CheckRelationLockedByMe(index, AccessExclusiveLock, false));
 	if (!find_page(&move, block))
 		return false;
-	lock_level(&move, block);
-	lock_above(&move);
-	move.target = gpb_free_block_before(index, block);
+	if (lock_level(&move, block))
+	{
+		lock_above(&move);
+		move.target = gpb_free_block_before(index, block);
+	}
 	if (BufferIsValid(move.target))
 	{
 		move_page(&move);

@@ -43,7 +43,7 @@ read_root(Relation index, const GpbLayout *layout, uint32 target)
 
 	if (cache->root != InvalidBlockNumber && cache->level >= target)
 	{
-		buffer = gpb_read_if_in_file(index, cache->root, BUFFER_LOCK_SHARE, layout);
+		buffer = gpb_read_old_link(index, cache->root, InvalidBuffer, layout);
 		if (likely(BufferIsValid(buffer)))
 		{
 			special = gpb_special(BufferGetPage(buffer));
@@ -172,7 +172,7 @@ read_below_root(Relation index, const GpbLayout *layout, GpbBound bound)
 	child = gpb_child_at(index, layout, root->block, root->page.data,
 						 gpb_child_position(layout, root->page.data, bound), &range);
 	GPB_HOLD("below-root");
-	buffer = gpb_read_if_in_file(index, child, BUFFER_LOCK_SHARE, layout);
+	buffer = gpb_read_old_link(index, child, InvalidBuffer, layout);
 	if (likely(BufferIsValid(buffer)))
 	{
 		if (likely(gpb_page_leads_to(BufferGetPage(buffer), level, bound) &&

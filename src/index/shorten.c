@@ -214,8 +214,8 @@ cut_file(GpbCut *cut, IndexBulkDeleteResult *stats)
 	BlockNumber left = empty_end(cut, length, &interrupted);
 
 	GPB_HOLD("shorten-moved");
-	/* A split that was finished on the way may have put a page behind the end. */
-	if (RelationGetNumberOfBlocks(index) != length || left == length ||
+	Assert(RelationGetNumberOfBlocks(index) == length);
+	if (left == length ||
 		(!interrupted && !cut_pays(cut->before - Min(left, cut->before), cut->before)))
 		return false;
 	RelationTruncate(index, left);
@@ -260,6 +260,7 @@ gpb_shorten(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 			return;
 		}
 		more = cut_file(&cut, stats);
+		gpb_xlog_log_unlocked();
 		UnlockRelation(info->index, AccessExclusiveLock);
 	} while (more);
 	GPB_HOLD("shorten-after");

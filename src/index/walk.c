@@ -301,9 +301,9 @@ walk_prefetch(GpbWalk *walk)
 									 GPB_WALK_AHEAD].buffer);
 }
 
-/* Read a leaf, with what is known from prefetching it.  It is pinned and locked share on return. */
+/* The buffer where a leaf was when it was prefetched, or InvalidBuffer. */
 static Buffer
-walk_read(GpbWalk *walk, BlockNumber block)
+walk_recent(GpbWalk *walk, BlockNumber block)
 {
 	while (walk->nvisited < walk->nahead)
 	{
@@ -311,9 +311,24 @@ walk_read(GpbWalk *walk, BlockNumber block)
 
 		/* Other leaves were passed by, since their ranges were met on the way. */
 		if (ahead->block == block)
-			return gpb_read_asked_for(walk->index, block, ahead->buffer, &walk->layout);
+			return ahead->buffer;
 	}
-	return gpb_read(walk->index, block, BUFFER_LOCK_SHARE, &walk->layout);
+	return InvalidBuffer;
+}
+
+/*
+ * Read a leaf, with what is known from prefetching it.  It is pinned and locked share on return.
+ * Returns InvalidBuffer if there is no such page: a mirror's inner pages, from which the caller
+ * knows it, may be older than our lock of the index.
+ */
+static Buffer
+walk_read(GpbWalk *walk, BlockNumber block)
+{
+	Buffer		recent = walk_recent(walk, block);
+
+	return walk->leaves != NULL ?
+		gpb_read_old_link(walk->index, block, recent, &walk->layout) :
+		gpb_read_asked_for(walk->index, block, recent, &walk->layout);
 }
 
 /*
@@ -410,13 +425,12 @@ walk_read_target(GpbWalk *walk, GpbBound bound, bool *by_link)
 		return walk_right(walk);
 	}
 	walk->target = target;
-	/* A mirror's inner pages may be older than the lock of the index, and the file shorter now. */
-	if (walk->leaves != NULL && unlikely(!gpb_is_in_file(walk->index, target)))
+	buffer = walk_read(walk, target);
+	if (unlikely(!BufferIsValid(buffer)))
 	{
 		walk->counters->stale_moves++;
 		return walk_descend(walk, bound);
 	}
-	buffer = walk_read(walk, target);
 	if (!gpb_page_leads_to(BufferGetPage(buffer), 0, bound))
 	{
 		/* It was deleted since it was looked up, or the caller gave a wrong one. */

@@ -13,6 +13,8 @@
 #include "index/index.h"
 
 #include "access/bufmask.h"
+#include "access/xact.h"
+#include "access/xlog.h"
 #include "access/xlog_internal.h"
 #include "access/xloginsert.h"
 #include "access/xlogutils.h"
@@ -500,6 +502,17 @@ redo_forget(XLogReaderState *record)
 	gpb_mirror_forget(&file);
 }
 
+/* Redo that a transaction gave up its locks: PostgreSQL keeps them for it to its end. */
+static void
+redo_unlocked(XLogReaderState *record)
+{
+	TransactionId xid;
+
+	memcpy(&xid, XLogRecGetData(record), sizeof(xid));
+	if (standbyState != STANDBY_DISABLED)
+		StandbyReleaseLockTree(xid, 0, NULL);
+}
+
 /* rm_redo: redo a record. */
 static void
 redo(XLogReaderState *record)
@@ -546,6 +559,9 @@ redo(XLogReaderState *record)
 			break;
 		case GPB_XLOG_MOVE:
 			redo_move(record);
+			break;
+		case GPB_XLOG_UNLOCKED:
+			redo_unlocked(record);
 			break;
 		default:
 			elog(PANIC, "gpubtree redo: unknown record type %u", info);
@@ -648,6 +664,14 @@ desc(StringInfo buf, XLogReaderState *record)
 					appendStringInfo(buf, "position %u", position);
 				break;
 			}
+		case GPB_XLOG_UNLOCKED:
+			{
+				TransactionId xid;
+
+				memcpy(&xid, data, sizeof(xid));
+				appendStringInfo(buf, "xid %u", xid);
+				break;
+			}
 		case GPB_XLOG_DICTIONARY_PAGE:
 			{
 				uint32		code;
@@ -704,6 +728,8 @@ identify(uint8 info)
 			return "GIVE_RUNS";
 		case GPB_XLOG_MOVE:
 			return "MOVE";
+		case GPB_XLOG_UNLOCKED:
+			return "UNLOCKED";
 	}
 	return NULL;
 }
@@ -783,4 +809,17 @@ gpb_xlog_log_vacuum_pass(Relation index)
 {
 	if (RelationNeedsWAL(index) && XLogStandbyInfoActive())
 		xlog_log_file(index->rd_node, GPB_XLOG_VACUUM_PASS);
+}
+
+/* Nothing that follows need flush the record, so the WAL writer is told of it. */
+void
+gpb_xlog_log_unlocked(void)
+{
+	TransactionId xid = GetCurrentTransactionIdIfAny();
+
+	if (!XLogStandbyInfoActive() || !TransactionIdIsValid(xid))
+		return;
+	XLogBeginInsert();
+	XLogRegisterData((char *) &xid, sizeof(xid));
+	XLogSetAsyncXactLSN(XLogInsert(GPB_RMGR_ID, GPB_XLOG_UNLOCKED));
 }

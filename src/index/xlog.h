@@ -145,6 +145,12 @@ typedef struct xl_gpb_move
 #define GPB_MOVED_ROOT			0xFFFF	/* the page is the root */
 
 /*
+ * UNLOCKED has no block; its main data is the id of a transaction that has given up its exclusive
+ * locks, though it is not at its end.
+ */
+#define GPB_XLOG_UNLOCKED		0xD0
+
+/*
  * What MOVE does to the page where it was, and to what leads down to it; "target" is the block
  * where it goes.
  */

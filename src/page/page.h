@@ -271,9 +271,9 @@ extern void gpb_corrupted_index(Relation index, const char *what) pg_attribute_n
 /* ---- page_read.c ---- */
 
 /*
- * Is the block before the end of the file?  Whoever follows a link that was read under an earlier
- * lock of the index asks this first: VACUUM may have cut off the block since.  Other links are to
- * be followed without it, and raise an error where there is no block.
+ * Is the block before the end of the file?  That is asked of a link that was read under an earlier
+ * lock of the index, before it is even prefetched: see gpb_read_old_link().  Other links are to be
+ * followed without it, and raise an error where there is no block.
  */
 extern bool gpb_is_in_file(Relation index, BlockNumber block);
 /*
@@ -286,9 +286,6 @@ extern Buffer gpb_pin(Relation index, Buffer buffer, BlockNumber block,
 /* Read, lock (BUFFER_LOCK_SHARE or _EXCLUSIVE) and check a tree page. */
 extern Buffer gpb_read(Relation index, BlockNumber block, int lock,
 					   const GpbLayout *layout);
-/* Like gpb_read(), but returns InvalidBuffer for a block beyond the end: see gpb_is_in_file(). */
-extern Buffer gpb_read_if_in_file(Relation index, BlockNumber block, int lock,
-								  const GpbLayout *layout);
 /*
  * Read, lock and check a tree page in exchange for a pinned and unlocked buffer, or InvalidBuffer.
  */
@@ -323,6 +320,14 @@ extern Buffer gpb_ask_for_sibling(Relation index, Buffer buffer, BlockNumber blo
 /* Read a page that was asked for, as gpb_read() does with a share lock. */
 extern Buffer gpb_read_asked_for(Relation index, BlockNumber block, Buffer recent,
 								 const GpbLayout *layout);
+/*
+ * The same for a link that is older than the caller's lock of the index, whether the page was asked
+ * for or not: returns InvalidBuffer, with nothing locked, where no page of the tree is any more.
+ * VACUUM may have cut off the block since, and somebody may have appended it anew, as a page of the
+ * dictionary or one that is still empty.
+ */
+extern Buffer gpb_read_old_link(Relation index, BlockNumber block, Buffer recent,
+								const GpbLayout *layout);
 
 /* ---- page_link.c ---- */
 

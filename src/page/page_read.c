@@ -96,31 +96,17 @@ gpb_pin(Relation index, Buffer buffer, BlockNumber block,
 	return buffer;
 }
 
-/* What gpb_exchange() does with a block that is in the file */
-static inline Buffer
-exchange(Relation index, Buffer buffer, BlockNumber block, int lock, const GpbLayout *layout)
+Buffer
+gpb_exchange(Relation index, Buffer buffer, BlockNumber block, int lock,
+			 const GpbLayout *layout)
 {
+	require_block(index, block);
 	buffer = gpb_pin(index, buffer, block, NULL);
 	if (unlikely(holds_lock(buffer)))
 		gpb_corrupted(index, block, "links form a circle");
 	LockBuffer(buffer, lock);
 	gpb_page_require(index, block, BufferGetPage(buffer), layout);
 	return buffer;
-}
-
-Buffer
-gpb_exchange(Relation index, Buffer buffer, BlockNumber block, int lock,
-			 const GpbLayout *layout)
-{
-	require_block(index, block);
-	return exchange(index, buffer, block, lock, layout);
-}
-
-Buffer
-gpb_read_if_in_file(Relation index, BlockNumber block, int lock, const GpbLayout *layout)
-{
-	return likely(gpb_is_in_file(index, block)) ?
-		exchange(index, InvalidBuffer, block, lock, layout) : InvalidBuffer;
 }
 
 Buffer
@@ -256,16 +242,56 @@ gpb_ask_for_keys(Buffer recent)
 		__builtin_prefetch(page + GPB_PAGE_HEADER + i * (used - GPB_PAGE_HEADER) / 9);
 }
 
-/* The buffer where the page was is tried first: that spares another look-up. */
-Buffer
-gpb_read_asked_for(Relation index, BlockNumber block, Buffer recent, const GpbLayout *layout)
+/* Pin a block, by the buffer where it was if it is still there: that spares another look-up. */
+static inline Buffer
+pin_asked_for(Relation index, BlockNumber block, Buffer recent)
 {
 	if (!BufferIsValid(recent) ||
 		!ReadRecentBuffer(index->rd_node, MAIN_FORKNUM, block, recent))
-		return gpb_read(index, block, BUFFER_LOCK_SHARE, layout);
+		return gpb_pin(index, InvalidBuffer, block, NULL);
 	pgstat_count_buffer_read(index);
 	pgstat_count_buffer_hit(index);
-	LockBuffer(recent, BUFFER_LOCK_SHARE);
-	gpb_page_require(index, block, BufferGetPage(recent), layout);
 	return recent;
+}
+
+Buffer
+gpb_read_asked_for(Relation index, BlockNumber block, Buffer recent, const GpbLayout *layout)
+{
+	Buffer		buffer;
+
+	if (!BufferIsValid(recent))
+		return gpb_read(index, block, BUFFER_LOCK_SHARE, layout);
+	buffer = pin_asked_for(index, block, recent);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	gpb_page_require(index, block, BufferGetPage(buffer), layout);
+	return buffer;
+}
+
+/*
+ * The caller may have locked other pages, and the block may have become one of them.
+ */
+Buffer
+gpb_read_old_link(Relation index, BlockNumber block, Buffer recent, const GpbLayout *layout)
+{
+	const char *fault;
+	Buffer		buffer;
+	Page		page;
+
+	if (unlikely(!gpb_is_in_file(index, block)))
+		return InvalidBuffer;
+	buffer = pin_asked_for(index, block, recent);
+	if (unlikely(holds_lock(buffer)))
+	{
+		ReleaseBuffer(buffer);
+		return InvalidBuffer;
+	}
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	page = BufferGetPage(buffer);
+	fault = gpb_page_fault_at(block, page, layout);
+	if (likely(fault == NULL))
+		return buffer;
+	if (!PageIsNew(page) && !gpb_is_dictionary_page(page))
+		gpb_corrupted(index, block, fault);
+	UnlockReleaseBuffer(buffer);
+	return InvalidBuffer;
 }

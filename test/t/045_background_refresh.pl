@@ -114,6 +114,46 @@ SQL
 	compare('a', 'after VACUUM');
 }
 
+# ---- a block that was a leaf, was cut off the file, and is appended anew ----
+# A turn clears its bit, and has not copied the parent yet, by which the device knows the leaf.
+{
+	value(<<'SQL');
+CREATE TABLE n (k bigint, v int, d float8, w text) WITH (fillfactor = 80);
+INSERT INTO n SELECT i, i % 1000, i, 'w' FROM generate_series(1, 20000) i;
+CREATE INDEX n_k ON n USING gpubtree (k) INCLUDE (v, d, w);
+VACUUM ANALYZE n;
+SQL
+	touch('n');
+	set_settings(background_refresh => 'off');
+	value('DELETE FROM n WHERE k BETWEEN 300 AND 19990');
+	my $before = value("SELECT pg_relation_size('n_k')");
+	value('VACUUM n');
+	cmp_ok(value("SELECT pg_relation_size('n_k')"), '<', $before / 4, 'the file gets shorter');
+	# rows in the places of those that the leaves had, and their values where the leaves were
+	value("INSERT INTO n SELECT 2, 1, 1, repeat('w', 190) || i FROM generate_series(1, 5000) i");
+	cmp_ok(value("SELECT pg_relation_size('n_k')"), '>', $before, 'and grows');
+	value('DELETE FROM n WHERE k BETWEEN 200 AND 299 OR k = 2 AND v = 1');
+	my $holder = $node->background_psql('postgres');
+	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
+	my $vacuum = gpb_start($node, 'VACUUM n', "gpubtree.hold_point = 'delete-locked'");
+	gpb_wait_for_hold($node);
+	my $pages = pages();
+	value('ALTER SYSTEM SET gpubtree.background_refresh = on');
+	$node->reload;
+	gpb_wait_until('a turn', sub { pages() > $pages });
+	gpb_hold_service($node, 'turn-after-copy');
+	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
+	is(gpb_finish($vacuum), '', 'VACUUM');
+	gpb_wait_for_service_at($node, 'turn-after-copy');
+	my $plan = touch('n', 300, 19000);
+	is($plan->{'Blocks Refreshed'}, 0, 'the query waits for nobody');
+	compare('n', 'a block that was a leaf and is a page of the dictionary');
+	$holder->quit;
+	gpb_release_service($node, 'turn-after-copy');
+	set_settings();
+	value('DROP TABLE n');
+}
+
 # ---- a query leaves few changed blocks to the refresher, which is held still ----
 {
 	wait_until_clean('a');

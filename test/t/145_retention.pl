@@ -97,6 +97,11 @@ my $after = blocks('t_k');
 cmp_ok($after, '<', $before / 5, "of $before blocks $after are left");
 like(moves($start), qr/^position \d+$/m, 'a page is moved');
 
+# The standby does not keep the lock to VACUUM's end.
+catch_up();
+is($far->query_safe("SET lock_timeout = '20s'; $look_up SELECT count(*) FROM t WHERE k = 39001"), 0, 'a standby answers beside VACUUM');
+is(blocks('t_k', $standby), $after, 'and has cut off as much');
+
 # Separators that the device has still lead to what is gone.
 is(value("SELECT matches || ' ' || (device_keys > 0) FROM gpubtree_probe('t_k', (SELECT array_agg(i) FROM generate_series(1, 45000::bigint) i), 'inner')"),
 	'4000 true', 'old separators of a mirror');
@@ -149,6 +154,69 @@ $session->quit;
 like(moves($start), qr/^root$/m, 'the root is moved');
 catch_up();
 right('a high tree, on the standby', $standby);
+
+# Sessions that remember the root and a copy of it on and on, since a VACUUM that removes nothing has
+# nobody forget them: what they lead to has become a page of the dictionary, or one that is empty.
+for my $kind ('a page of the dictionary', 'an empty page')
+{
+	value(<<'SQL');
+DROP TABLE t;
+CREATE TABLE t (k bigint, v text, d float8) WITH (autovacuum_enabled = off, vacuum_truncate = off);
+INSERT INTO t SELECT i, i % 10, 1 FROM generate_series(1, 10000) i;
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
+VACUUM t;
+DELETE FROM t WHERE k BETWEEN 101 AND 9990;
+VACUUM t;
+ALTER TABLE t RESET (vacuum_truncate);
+SELECT gpubtree_refresh('t_k');
+SQL
+	$reader = gpb_session($node);
+	$reader->query_safe("$plain DO \$\$ BEGIN FOR i IN 1 .. 40 LOOP PERFORM d FROM t WHERE k = 9999; END LOOP; END \$\$");
+	$before = blocks('t_k');
+	value('VACUUM t');
+	cmp_ok(blocks('t_k'), '<', $before / 4, 'the file gets shorter');
+	if ($kind =~ /dictionary/)
+	{
+		value("INSERT INTO t SELECT 1, repeat('x', 190) || i, 1 FROM generate_series(1, 2500) i");
+	}
+	else
+	{
+		# as an error leaves it between the file's extension and the page's record
+		my $file = $node->data_dir . '/' . value("SELECT pg_relation_filepath('t_k')");
+		append_to_file($file, "\0" x (8192 * $before));
+	}
+	cmp_ok(blocks('t_k'), '>', $before, 'and grows');
+	is($reader->query_safe('SELECT d FROM t WHERE k = 9999'), 1, "a copy of the root that leads to $kind");
+	is(value("SELECT matches || ' ' || (device_keys > 0) FROM gpubtree_probe('t_k', (SELECT array_agg(i) FROM generate_series(9990, 10000::bigint) i), 'inner')"),
+		'10 true', "old separators of a mirror that lead to $kind");
+	gpb_index_is_sound($node, 't_k', "$kind: sound");
+	$reader->quit;
+}
+
+# VACUUM finishes no split: that would take blocks of the end that it has found to be free.
+value(<<'SQL');
+DROP TABLE t;
+CREATE TABLE t (k bigint, v int, d float8) WITH (autovacuum_enabled = off, vacuum_truncate = off);
+INSERT INTO t SELECT i, i % 10, 1 FROM generate_series(1, 20000) i;
+CREATE INDEX t_k ON t USING gpubtree (k) INCLUDE (v, d);
+VACUUM t;
+DELETE FROM t WHERE k BETWEEN 2001 AND 19990;
+VACUUM t;
+INSERT INTO t SELECT i, 1, 1 FROM generate_series(20001, 20400) i;
+DELETE FROM t WHERE k BETWEEN 1900 AND 20300;
+VACUUM t;
+ALTER TABLE t RESET (vacuum_truncate);
+SQL
+like(gpb_finish(gpb_start($node, 'INSERT INTO t SELECT i, 1, 1 FROM generate_series(20401, 21000) i', "gpubtree.hold_point = 'fail-after-split'")),
+	qr/fail-after-split/, 'a split of the last leaf is not done');
+$before = blocks('t_k');
+is(gpb_finish(gpb_start($node, 'VACUUM t', 'gpubtree.inner_entries = 3')), '', 'VACUUM, to which the parent is full');
+cmp_ok(blocks('t_k'), '<', $before / 2, 'the file gets shorter');
+right('a split that is not done');
+value('INSERT INTO t SELECT i, 1, 1 FROM generate_series(20401, 21000) i');
+right('and that an insert has done');
+catch_up();
+right('both, on the standby', $standby);
 
 # The free blocks that are filled first are the first ones, so that the end of the file empties.
 $before = new_table();
@@ -229,8 +297,10 @@ value("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query = 'VACUUM
 like(gpb_finish($vacuum), qr/canceling statement/, 'VACUUM is cancelled');
 release();
 is(blocks('t_k'), $before, 'the file is as it was');
+gpb_hold_service($node, 'turn-found');
 value('INSERT INTO t VALUES (39950, 1, 1), (50000, 1, 1)');
 right('pages that are moved');
+gpb_release_service($node, 'turn-found');
 value('VACUUM t');
 cmp_ok(blocks('t_k'), '<', $before / 4, 'and the next VACUUM cuts off the end');
 

@@ -81,15 +81,16 @@ gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page)
 }
 
 /*
- * A page never initialized (a crash between extension and first use) gets no image, and so is never
- * clean.  So it is with pages of the dictionary, whose blocks were never of the tree.  Pages above
- * level 1 are of no use to the device, but take the place of the image of a leaf that was there
- * before, if the block was recycled.
+ * A page never initialized (a crash between extension and first use) gets no image in the refresh
+ * that fills the mirror, and so is never clean; nor does a page of the dictionary.  Later they do:
+ * the block may have been another page's before VACUUM cut it off the file, and have the image of a
+ * leaf, which would count as clean again as soon as the block's bit is cleared.  Pages above level
+ * 1, too, are of no use to the device, but take the place of the image of a leaf.
  */
 void
 gpb_refresh_put_if_wanted(GpbRefresh *refresh, BlockNumber block, Page page)
 {
-	if (!PageIsNew(page) && !gpb_is_dictionary_page(page))
+	if ((!PageIsNew(page) && !gpb_is_dictionary_page(page)) || gpb_mirror_epoch(refresh->ref) != 0)
 		(void) gpb_refresh_put(refresh, block, page);
 }
 

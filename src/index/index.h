@@ -500,9 +500,10 @@ extern bool gpb_move_page(Relation index, const GpbLayout *layout, BlockNumber b
 /* ---- shorten.c ---- */
 /*
  * Cut off the end of the file if nearly all of it is free, that pays, and nobody uses the index.
- * For VACUUM; stats is what it has found, or NULL if it has not read the index.
+ * For VACUUM; stats is what it has found, or NULL if it has not read the index.  Returns stats, or
+ * new ones if they are NULL and the file is shorter now.
  */
-extern void gpb_shorten(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
+extern IndexBulkDeleteResult *gpb_shorten(IndexVacuumInfo *info, IndexBulkDeleteResult *stats);
 
 /* ---- check.c ---- */
 /*

@@ -60,6 +60,7 @@ typedef struct GpbCut
 	BlockNumber before;			/* length of the file when it began */
 	BlockNumber planned;		/* and to which it can be cut, about */
 	int			moves;			/* pages moved */
+	IndexBulkDeleteResult *stats;	/* of VACUUM, or NULL: it had nothing to remove */
 } GpbCut;
 
 /* Are so many blocks, of so many, worth to be cut off? */
@@ -202,11 +203,31 @@ empty_end(GpbCut *cut, BlockNumber length, bool *interrupted)
 }
 
 /*
+ * Note what was cut off for pg_class, whose count of pages tells the planner how many entries are
+ * on one.  Where VACUUM has not counted the entries, they are as many as they were.
+ */
+static void
+note_cut(GpbCut *cut, BlockNumber length, BlockNumber left)
+{
+	IndexBulkDeleteResult *stats = cut->stats;
+
+	if (stats == NULL)
+	{
+		stats = cut->stats = palloc0(sizeof(IndexBulkDeleteResult));
+		stats->num_index_tuples = Max(cut->info->index->rd_rel->reltuples, 0);
+		stats->estimated_count = cut->info->index->rd_rel->reltuples < 0;
+	}
+	stats->num_pages = left;
+	stats->pages_free -= Min(stats->pages_free, length - left);
+	stats->pages_deleted -= Min(stats->pages_deleted, length - left);
+}
+
+/*
  * Cut the file to the planned length, or as far as that is possible.  The index is locked against
  * everybody.  Returns whether it is worth going on when those were served who wait for the lock.
  */
 static bool
-cut_file(GpbCut *cut, IndexBulkDeleteResult *stats)
+cut_file(GpbCut *cut)
 {
 	Relation	index = cut->info->index;
 	BlockNumber length = RelationGetNumberOfBlocks(index);
@@ -219,12 +240,7 @@ cut_file(GpbCut *cut, IndexBulkDeleteResult *stats)
 		(!interrupted && !cut_pays(cut->before - Min(left, cut->before), cut->before)))
 		return false;
 	RelationTruncate(index, left);
-	if (stats != NULL)
-	{
-		stats->num_pages = left;
-		stats->pages_free -= Min(stats->pages_free, length - left);
-		stats->pages_deleted -= Min(stats->pages_deleted, length - left);
-	}
+	note_cut(cut, length, left);
 	ereport(cut->info->message_level,
 			(errmsg("index \"%s\": truncated %u to %u pages",
 					RelationGetRelationName(index), length, left)));
@@ -235,20 +251,20 @@ cut_file(GpbCut *cut, IndexBulkDeleteResult *stats)
  * The lock is logged for standbys, which takes a transaction id: a parallel VACUUM cannot get one.
  * It is given up as soon as somebody waits for it, though not at once, and taken again.
  */
-void
+IndexBulkDeleteResult *
 gpb_shorten(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
-	GpbCut		cut = {.info = info};
+	GpbCut		cut = {.info = info, .stats = stats};
 	bool		more;
 
 	cut.before = RelationGetNumberOfBlocks(info->index);
 	if (!cut_pays(stats != NULL ? stats->pages_free : cut.before, cut.before) ||
 		IsInParallelMode() || !truncation_is_allowed(info->index))
-		return;
+		return stats;
 	cut.layout = *gpb_layout(info->index);
 	cut.planned = plan_length(info, cut.before);
 	if (cut.planned == cut.before)
-		return;
+		return stats;
 	GPB_HOLD("shorten-planned");
 	do
 	{
@@ -257,11 +273,12 @@ gpb_shorten(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 			ereport(info->message_level,
 					(errmsg("index \"%s\": not truncated, since others have it locked",
 							RelationGetRelationName(info->index))));
-			return;
+			return cut.stats;
 		}
-		more = cut_file(&cut, stats);
+		more = cut_file(&cut);
 		gpb_xlog_log_unlocked();
 		UnlockRelation(info->index, AccessExclusiveLock);
 	} while (more);
 	GPB_HOLD("shorten-after");
+	return cut.stats;
 }

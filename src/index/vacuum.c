@@ -278,7 +278,7 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 /*
  * amvacuumcleanup.  Of an index that had no bulk deletion a few pages at the end are read, since
  * the file may get shorter if a VACUUM before this one could not lock the index; pg_class keeps its
- * count of entries, which the planner scales by the index's size.
+ * count of entries.
  */
 IndexBulkDeleteResult *
 gpb_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
@@ -290,6 +290,5 @@ gpb_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (stats != NULL && !info->estimated_count &&
 		stats->num_index_tuples > info->num_heap_tuples)
 		stats->num_index_tuples = info->num_heap_tuples;
-	gpb_shorten(info, stats);
-	return stats;
+	return gpb_shorten(info, stats);
 }

@@ -554,7 +554,7 @@ gpb_aggregate_price(const GpbAggregateQuery *query, GpbAggregateMatch *match, Pa
 /*
  * The groups of all subprograms are merged, and then those of the sets are made of them.  There are
  * as many as one part has at least: nobody may have analyzed the parent, of which core's estimate
- * is.
+ * is.  Those of several sets may take as much again, as in parts_cost().
  */
 const char *
 gpb_aggregate_merge_price(const GpbAggregateQuery *query, const GpbAggregatePlan *plan,
@@ -570,6 +570,8 @@ gpb_aggregate_merge_price(const GpbAggregateQuery *query, const GpbAggregatePlan
 													values), group_size(&match));
 	}
 	bytes = Max(bytes, gpb_groups_bytes(of_part, group_size(&match)));
+	if (plan->sets.n > 1)
+		bytes *= 2.0;
 	return fill_price(query, &match, states->total_cost + sets_cost(query, &match) +
 					  states->rows * GPB_MERGE_COST * cpu_operator_cost, bytes, path);
 }

@@ -25,6 +25,7 @@ ANALYZE facts, outers;
 CREATE FUNCTION answer_of(query text, mode text, OUT result text, OUT plan text) LANGUAGE plpgsql AS $$
 DECLARE
 	line text;
+	gather int;
 BEGIN
 	IF mode <> 'workers' THEN
 		SET LOCAL max_parallel_workers_per_gather = 0;
@@ -33,6 +34,11 @@ BEGIN
 		SET LOCAL gpubtree.enabled = off;
 	END IF;
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		-- what stands beside a Gather is the ordinary plan of the whole, which each server chooses
+		EXIT WHEN strpos(line, '->') = gather;
+		IF gather IS NULL AND line ~ '->  Gather' THEN
+			gather := strpos(line, '->');
+		END IF;
 		plan := concat_ws(' ', plan, substring(line FROM '(?:Parallel Custom Scan|Custom Scan|Gather|Parallel Append)(?: Merge)?'),
 						  substring(line FROM '\(Gpubtree\w+\)'));
 	END LOOP;

@@ -89,7 +89,13 @@ SELECT compare('SELECT ts FROM %s WHERE ts BETWEEN 0 AND 3999 ORDER BY ts OFFSET
 SELECT compare('SELECT ts, v + 1 FROM %s WHERE ts BETWEEN 100 AND 1999 ORDER BY ts DESC, v, tenant OFFSET 3000 LIMIT 1000');
 SELECT compare('SELECT v, tenant, ts FROM %s WHERE ts BETWEEN 10 AND 3999 ORDER BY ts, v NULLS FIRST, tenant OFFSET 13000 LIMIT 50');
 SELECT compare('SELECT ts FROM %s WHERE ts BETWEEN 500 AND 3500 ORDER BY ts OFFSET 100000');
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SET enable_bitmapscan = off;
 SELECT compare('SELECT ts FROM %s WHERE ts BETWEEN 500 AND 2500 ORDER BY ts NULLS FIRST OFFSET 4000');
+RESET enable_indexscan;
+RESET enable_indexonlyscan;
+RESET enable_bitmapscan;
 -- not where a default partition has values between those of the others
 SELECT compare('SELECT ts FROM %s WHERE ts > 500 ORDER BY ts OFFSET 8000 LIMIT 5');
 -- leaves behind the last row wanted are not asked
@@ -250,7 +256,7 @@ VACUUM ANALYZE seq, flat;
 SELECT compare('SELECT date_trunc(''day'', at), count(*), sum(v), min(v), max(w) FROM %s GROUP BY 1 ORDER BY 1');
 SELECT compare('SELECT date_trunc(''week'', at), count(v), avg(v) FROM %s WHERE at > ''2026-09-10'' GROUP BY 1 HAVING count(*) > 100 ORDER BY 1 DESC');
 SELECT compare('SELECT date_trunc(''month'', at), count(*), sum(v) FROM %s WHERE v BETWEEN 3 AND 900 GROUP BY 1 ORDER BY 1');
-SELECT compare('SELECT date_bin(''3 days'', at, ''2026-01-01''), count(*) FROM %s GROUP BY 1');
+SELECT compare('SELECT * FROM (SELECT date_bin(''3 days'', at, ''2026-01-01''), count(*) FROM %s GROUP BY 1 OFFSET 0) q ORDER BY 1');
 SELECT compare('SELECT date_trunc(''day'', at), round(sum(w)::numeric, 6), sum(w) IS NULL FROM %s GROUP BY 1 ORDER BY 1');
 -- other groups, and what may fail, are merged as groups are
 SELECT compare('SELECT date_trunc(''day'', at), v %% 2, count(*) FROM %s WHERE v < 50 GROUP BY 1, 2 ORDER BY 1, 2');

@@ -165,6 +165,19 @@ gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression)
 	return adjust_appendrel_attrs_multilevel(root, expression, GPB_RELS_OF(rel));
 }
 
+const AppendRelInfo *
+gpb_parent_table(PlannerInfo *root, Index relid)
+{
+	const AppendRelInfo *info = NULL;
+
+	/* without children there is no array */
+	if (root->append_rel_array != NULL)
+		info = root->append_rel_array[relid];
+	if (info == NULL || planner_rt_fetch(info->parent_relid, root)->rtekind != RTE_RELATION)
+		return NULL;
+	return info;
+}
+
 /* expression_tree_mutator: put columns of the parent in the place of those of its child. */
 static Node *
 parent_mutator(Node *node, void *context)
@@ -188,17 +201,10 @@ parent_mutator(Node *node, void *context)
 Node *
 gpb_of_parent(PlannerInfo *root, RelOptInfo *rel, Node *expression)
 {
-	const AppendRelInfo *info;
+	const AppendRelInfo *info = gpb_parent_table(root, rel->relid);
 
-	/* without children there is no array */
-	if (rel->reloptkind != RELOPT_OTHER_MEMBER_REL)
-		return expression;
-	info = root->append_rel_array[rel->relid];
-	while (info != NULL)
-	{
+	for (; info != NULL; info = gpb_parent_table(root, info->parent_relid))
 		expression = parent_mutator(expression, (void *) info);
-		info = root->append_rel_array[info->parent_relid];
-	}
 	return expression;
 }
 

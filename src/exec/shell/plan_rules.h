@@ -62,6 +62,12 @@ extern RelOptInfo *gpb_only_table(PlannerInfo *root, RelOptInfo *rel);
 /* The query's expression, with the columns of the table's parent, if it has one, as its own */
 extern Node *gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression);
 
+/*
+ * How the columns of relation relid are those of the table that is its parent; NULL if it has none.
+ * A UNION ALL is no such parent: its columns are the members' expressions, and not all have numbers.
+ */
+extern const AppendRelInfo *gpb_parent_table(PlannerInfo *root, Index relid);
+
 /* The reverse: an expression over columns of a child, with those of its topmost parent */
 extern Node *gpb_of_parent(PlannerInfo *root, RelOptInfo *rel, Node *expression);
 

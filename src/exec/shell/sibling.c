@@ -16,23 +16,16 @@
 
 /* ---- columns ---- */
 
-/* How a relation's columns are its parent's; NULL if it has no parent */
-static const AppendRelInfo *
-parent_of(PlannerInfo *root, Index relid)
-{
-	return root->append_rel_array == NULL ? NULL : root->append_rel_array[relid];
-}
-
 /* The topmost parent's numbers of a relation's columns, from 1 on; 0 of those that it has not */
 static AttrNumber *
 top_columns(PlannerInfo *root, const RelOptInfo *rel)
 {
-	const AppendRelInfo *info = parent_of(root, rel->relid);
+	const AppendRelInfo *info = gpb_parent_table(root, rel->relid);
 	AttrNumber *columns = palloc0(sizeof(AttrNumber) * (rel->max_attr + 1));
 
 	for (AttrNumber c = 1; c <= rel->max_attr; c++)
 		columns[c] = c;
-	for (; info != NULL; info = parent_of(root, info->parent_relid))
+	for (; info != NULL; info = gpb_parent_table(root, info->parent_relid))
 	{
 		for (AttrNumber c = 1; c <= rel->max_attr; c++)
 		{
@@ -47,8 +40,8 @@ top_columns(PlannerInfo *root, const RelOptInfo *rel)
 static bool
 have_same_numbers(PlannerInfo *root, const RelOptInfo *a, const RelOptInfo *b)
 {
-	const AppendRelInfo *of_a = parent_of(root, a->relid);
-	const AppendRelInfo *of_b = parent_of(root, b->relid);
+	const AppendRelInfo *of_a = gpb_parent_table(root, a->relid);
+	const AppendRelInfo *of_b = gpb_parent_table(root, b->relid);
 
 	return a == b ||
 		(of_a != NULL && of_b != NULL && of_a->parent_relid == of_b->parent_relid &&

@@ -64,7 +64,7 @@ extern Node *gpb_of_child(PlannerInfo *root, RelOptInfo *rel, Node *expression);
 
 /*
  * How the columns of relation relid are those of the table that is its parent; NULL if it has none.
- * A UNION ALL is no such parent: its columns are the members' expressions, and not all have numbers.
+ * UNION ALL is no such parent: its columns are the members' expressions, whose numbers say nothing.
  */
 extern const AppendRelInfo *gpb_parent_table(PlannerInfo *root, Index relid);
 

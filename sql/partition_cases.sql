@@ -29,16 +29,8 @@ CREATE INDEX ON cases_2 USING gpubtree (at) INCLUDE (sensor, v, x, n);
 CREATE INDEX ON cases_4 USING gpubtree (at) INCLUDE (n, x, v, sensor);
 VACUUM ANALYZE cases;
 
--- the rows of a query, or its error; then the topmost node, and the answer if it is that without nodes
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT string_agg(r, '' '' ORDER BY r COLLATE "C") FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
-	RETURN coalesce(result, 'no row');
-EXCEPTION WHEN OTHERS THEN
-	RETURN 'ERROR: ' || sqlerrm;
-END $$;
+\i :abs_srcdir/sql/common/answer.sql
+-- the topmost node of a query, and the answer if it is that without nodes
 CREATE FUNCTION compare(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
 	line text;

@@ -7,16 +7,7 @@
 -- The order of rows does not matter; compare_rows.sql is for queries where it does.
 
 \ir plan.sql
--- The query's rows in one text, in any order, or its error
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-	result text;
-BEGIN
-	EXECUTE format('SELECT string_agg(r, '' '' ORDER BY r COLLATE "C") FROM (SELECT q::text AS r FROM (%s) q) x', query) INTO result;
-	RETURN coalesce(result, 'no row');
-EXCEPTION WHEN OTHERS THEN
-	RETURN 'ERROR: ' || sqlerrm;
-END $$;
+\ir answer.sql
 -- The same from a sequential scan
 CREATE FUNCTION plain_answer(query text) RETURNS text LANGUAGE sql
 	SET gpubtree.enabled = off SET enable_seqscan = on

@@ -140,7 +140,7 @@ alike_path(const GpbMerge *merge, GpbAggregatePath *model, RelOptInfo *leaf)
 	IndexOptInfo *index;
 	CustomPath *path;
 
-	if (leaf->pages > 0 && leaf->allvisfrac < model->index->rel->allvisfrac - 0.05)
+	if (gpb_sibling_is_less_visible(model->index->rel, leaf))
 		return NULL;
 	gpb_sibling_begin(merge->query.root, model->index->rel, leaf, &sibling);
 	index = gpb_sibling_index(&sibling, model->index);

@@ -12,6 +12,7 @@
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary.h"
+#include "exec/compile/state_column.h"
 #include "exec/shell/expressions.h"
 #include "exec/where/arms.h"
 
@@ -77,14 +78,8 @@ gpb_states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *b)
 
 	if (a->has_program != b->has_program && !(only_counts_entries(a) && only_counts_entries(b)))
 		return false;
-	if (p->nterms != q->nterms || p->ngroups != q->ngroups)
-		return false;
-	for (int i = 0; i < p->nterms; i++)
-	{
-		if (p->term[i].kind != q->term[i].kind || p->term[i].want != q->term[i].want)
-			return false;
-	}
-	return equal(format_of(a), format_of(b));
+	return p->ngroups == q->ngroups && gpb_terms_agree(p, q) &&
+		equal(format_of(a), format_of(b));
 }
 
 /* ---- the node that merges ---- */

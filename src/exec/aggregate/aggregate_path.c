@@ -34,15 +34,6 @@ static const CustomPathMethods alike_path_methods = {
 	.PlanCustomPath = plan_alike
 };
 
-/* A path that differs from another leaf's in the table and the index alone */
-typedef struct GpbAlikePath
-{
-	CustomPath	path;
-	GpbAggregatePath *model;
-	GpbSibling	sibling;		/* from the model's leaf to this one */
-	Oid			index;
-} GpbAlikePath;
-
 /* ---- why not? ---- */
 
 void
@@ -78,21 +69,16 @@ CustomPath *
 gpb_alike_aggregate_path(GpbAggregatePath *model, const GpbSibling *sibling,
 						 const IndexOptInfo *index)
 {
-	CustomPath *path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, sibling->other,
-									 model->path.path.pathtarget);
-	GpbAlikePath *alike = (GpbAlikePath *) path;
-
-	alike->model = model;
-	alike->sibling = *sibling;
-	alike->index = index->indexoid;
-	return path;
+	return gpb_make_alike_path(&alike_path_methods, &model->path, &model->plans, sibling, index,
+							   model->path.path.pathtarget);
 }
 
 const GpbAggregatePath *
 gpb_aggregate_model(const CustomPath *leaf)
 {
-	return leaf->methods == &alike_path_methods ? ((const GpbAlikePath *) leaf)->model :
-		(const GpbAggregatePath *) leaf;
+	if (leaf->methods == &alike_path_methods)
+		leaf = ((const GpbAlikePath *) leaf)->model;
+	return (const GpbAggregatePath *) leaf;
 }
 
 CustomPath *
@@ -170,13 +156,12 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 		   List *custom_plans)
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
-	GpbAggregatePath *model = alike->model;
 	CustomScan *scan;
 
-	if (model->plans.model == NULL)
-		model->plans.model = (CustomScan *)
-			plan_aggregate(root, model->path.path.parent, &model->path, tlist, NIL, NIL);
-	scan = gpb_sibling_plan(&alike->sibling, &model->plans, alike->index, 1);
+	if (alike->plans->model == NULL)
+		alike->plans->model = (CustomScan *)
+			plan_aggregate(root, alike->model->path.parent, alike->model, tlist, NIL, NIL);
+	scan = gpb_sibling_plan(alike, 1);
 	/* the state is of the same expression */
 	scan->scan.plan.targetlist = tlist;
 	return &scan->scan.plan;

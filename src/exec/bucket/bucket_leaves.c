@@ -78,13 +78,8 @@ states_agree(const GpbBucketPlan *a, const GpbBucketPlan *b)
 	List	   *items = NIL;
 	List	   *others = NIL;
 
-	if (a->has_program != b->has_program || p->nterms != q->nterms)
+	if (a->has_program != b->has_program || !gpb_terms_agree(p, q))
 		return false;
-	for (int i = 0; i < p->nterms; i++)
-	{
-		if (p->term[i].kind != q->term[i].kind || p->term[i].want != q->term[i].want)
-			return false;
-	}
 	gpb_put_items(&items, a->items, a->nitems);
 	gpb_put_items(&others, b->items, b->nitems);
 	return equal(items, others) && equal(a->functions, b->functions) &&
@@ -144,8 +139,7 @@ match_alike(const GpbBucketLeaves *leaves, RelOptInfo *leaf, IndexOptInfo **inde
 	GpbSibling	sibling;
 	CustomPath *path;
 
-	/* where fewer of its pages are visible to all it has a price of its own */
-	if (leaf->pages > 0 && leaf->allvisfrac < model->index->rel->allvisfrac - 0.05)
+	if (gpb_sibling_is_less_visible(model->index->rel, leaf))
 		return NULL;
 	gpb_sibling_begin(leaves->query->root, model->index->rel, leaf, &sibling);
 	*index = gpb_sibling_index(&sibling, model->index);

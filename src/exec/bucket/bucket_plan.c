@@ -37,15 +37,6 @@ static const CustomPathMethods alike_path_methods = {
 	.PlanCustomPath = plan_alike
 };
 
-/* A path that differs from another leaf's in the table and the index alone */
-typedef struct GpbAlikePath
-{
-	CustomPath	path;
-	GpbBucketPath *model;
-	GpbSibling	sibling;		/* from the model's leaf to this one */
-	Oid			index;
-} GpbAlikePath;
-
 /* ---- path ---- */
 
 /*
@@ -83,14 +74,8 @@ gpb_make_bucket_path(RelOptInfo *parent, PathTarget *target)
 CustomPath *
 gpb_alike_bucket_path(GpbBucketPath *model, const GpbSibling *sibling, const IndexOptInfo *index)
 {
-	CustomPath *path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, sibling->other,
-									 model->path.path.pathtarget);
-	GpbAlikePath *alike = (GpbAlikePath *) path;
-
-	alike->model = model;
-	alike->sibling = *sibling;
-	alike->index = index->indexoid;
-	return path;
+	return gpb_make_alike_path(&alike_path_methods, &model->path, &model->plans, sibling, index,
+							   model->path.path.pathtarget);
 }
 
 /*
@@ -281,14 +266,13 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 		   List *custom_plans)
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
-	GpbAlikePlans *plans = &alike->model->plans;
 	CustomScan *scan;
 	ListCell   *lc;
 	ListCell   *column;
 
-	if (plans->model == NULL)
-		plans->model = model_plan(root, alike->model);
-	scan = gpb_sibling_plan(&alike->sibling, plans, alike->index, 0);
+	if (alike->plans->model == NULL)
+		alike->plans->model = model_plan(root, (GpbBucketPath *) alike->model);
+	scan = gpb_sibling_plan(alike, 0);
 	/* the target is the model's */
 	forboth(lc, tlist, column, scan->custom_scan_tlist)
 		lfirst_node(TargetEntry, lc)->expr = lfirst_node(TargetEntry, column)->expr;

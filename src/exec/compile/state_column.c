@@ -45,3 +45,16 @@ gpb_state_target(Expr *state)
 	target->width = get_typavgwidth(BYTEAOID, -1);
 	return target;
 }
+
+bool
+gpb_terms_agree(const GpbProgram *a, const GpbProgram *b)
+{
+	if (a->nterms != b->nterms)
+		return false;
+	for (int i = 0; i < a->nterms; i++)
+	{
+		if (a->term[i].kind != b->term[i].kind || a->term[i].want != b->term[i].want)
+			return false;
+	}
+	return true;
+}

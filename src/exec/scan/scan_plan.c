@@ -57,15 +57,6 @@ typedef struct GpbScanPath
 	GpbAlikePlans plans;		/* of these */
 } GpbScanPath;
 
-/* A path that differs from another leaf's in the table and the index alone */
-typedef struct GpbAlikePath
-{
-	CustomPath	path;
-	GpbScanPath *model;
-	GpbSibling	sibling;		/* from the model's leaf to this one */
-	Oid			index;
-} GpbAlikePath;
-
 /*
  * May the node run in a parallel worker?  The table's restrictions and columns may be evaluated in
  * one, by core's consider_parallel; what else the node evaluates is said by the query.  Where
@@ -195,7 +186,7 @@ model_of(const RelOptInfo *leaf)
 		if (path->methods == &scan_path_methods && ((GpbScanPath *) path)->is_model)
 			return (GpbScanPath *) path;
 		if (path->methods == &alike_path_methods)
-			return ((GpbAlikePath *) path)->model;
+			return (GpbScanPath *) ((GpbAlikePath *) path)->model;
 	}
 	return NULL;
 }
@@ -213,7 +204,6 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 	GpbSibling	sibling;
 	IndexOptInfo *index;
 	CustomPath *path;
-	GpbAlikePath *alike;
 
 	if (model == NULL || rel->allvisfrac < model->index->rel->allvisfrac - 0.05)
 		return false;
@@ -223,14 +213,11 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 		!gpb_sibling_lists_agree(&sibling, model->index->rel->reltarget->exprs,
 								 rel->reltarget->exprs) || !gpb_rel_is_heap(root, rel))
 		return false;
-	path = gpb_make_path(sizeof(GpbAlikePath), &alike_path_methods, rel, rel->reltarget);
+	path = gpb_make_alike_path(&alike_path_methods, &model->path, &model->plans, &sibling, index,
+							   rel->reltarget);
 	path->path.pathkeys = model->path.path.pathkeys;
 	path->path.rows = rel->rows;
 	path->path.parallel_safe = rel->consider_parallel && model->path.path.parallel_safe;
-	alike = (GpbAlikePath *) path;
-	alike->model = model;
-	alike->sibling = sibling;
-	alike->index = index->indexoid;
 	gpb_sibling_price(&sibling, &model->path.path, gpb_setup_cost, &path->path);
 	add_shared_path(rel, model, path, sizeof(GpbAlikePath));
 	add_path(rel, &path->path);
@@ -496,13 +483,13 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 		   List *custom_plans)
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
-	GpbScanPath *model = alike->model;
+	GpbScanPath *model = (GpbScanPath *) alike->model;
 	CustomScan *scan;
 
-	if (model->plans.model == NULL)
-		model->plans.model = castNode(CustomScan, plan_scan(root, model->path.path.parent,
+	if (alike->plans->model == NULL)
+		alike->plans->model = castNode(CustomScan, plan_scan(root, model->path.path.parent,
 															&model->path, NIL, NIL, NIL));
-	scan = gpb_sibling_plan(&alike->sibling, &model->plans, alike->index, 0);
+	scan = gpb_sibling_plan(alike, 0);
 	scan->scan.plan.targetlist = tlist;
 	gpb_check_expressions(path, scan, tlist, 1, model->plan.ncolumns);
 	return &scan->scan.plan;

@@ -11,6 +11,7 @@
 
 #include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
+#include "exec/shell/node_shell.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/sibling.h"
 
@@ -297,6 +298,26 @@ with_index(const List *private, Oid index)
 	return changed;
 }
 
+CustomPath *
+gpb_make_alike_path(const CustomPathMethods *methods, CustomPath *model, GpbAlikePlans *plans,
+					const GpbSibling *sibling, const IndexOptInfo *index, PathTarget *target)
+{
+	CustomPath *path = gpb_make_path(sizeof(GpbAlikePath), methods, sibling->other, target);
+	GpbAlikePath *alike = (GpbAlikePath *) path;
+
+	alike->model = model;
+	alike->plans = plans;
+	alike->sibling = *sibling;
+	alike->index = index->indexoid;
+	return path;
+}
+
+bool
+gpb_sibling_is_less_visible(const RelOptInfo *leaf, const RelOptInfo *other)
+{
+	return other->pages > 0 && other->allvisfrac < leaf->allvisfrac - 0.05;
+}
+
 List	  **gpb_unfinished_plans = NULL;
 
 /* A node whose expressions are to be those of the first that is alike */
@@ -342,8 +363,10 @@ wait_for_expressions(CustomScan *scan, const CustomScan *first)
 }
 
 CustomScan *
-gpb_sibling_plan(const GpbSibling *sibling, GpbAlikePlans *plans, Oid index, int shared)
+gpb_sibling_plan(const GpbAlikePath *path, int shared)
 {
+	const GpbSibling *sibling = &path->sibling;
+	GpbAlikePlans *plans = path->plans;
 	const CustomScan *model = plans->model;
 	List	   *columns = list_copy_tail(model->custom_scan_tlist, shared);
 	CustomScan *scan = makeNode(CustomScan);
@@ -353,7 +376,7 @@ gpb_sibling_plan(const GpbSibling *sibling, GpbAlikePlans *plans, Oid index, int
 	columns = (List *) gpb_sibling_expression(sibling, (Node *) columns);
 	scan->custom_scan_tlist = list_concat(list_copy_head(model->custom_scan_tlist, shared),
 										  columns);
-	scan->custom_private = with_index(model->custom_private, index);
+	scan->custom_private = with_index(model->custom_private, path->index);
 	if (plans->first != NULL && plans->may_share)
 		wait_for_expressions(scan, plans->first);
 	else

@@ -66,8 +66,33 @@ typedef struct GpbAlikePlans
 	bool		may_share;		/* others have what setrefs.c makes of the first's expressions */
 } GpbAlikePlans;
 
+/* A path that differs from the model, another leaf's, in the table and the index alone */
+typedef struct GpbAlikePath
+{
+	CustomPath	path;
+	CustomPath *model;
+	GpbAlikePlans *plans;		/* of the model */
+	GpbSibling	sibling;		/* from the model's leaf to this one */
+	Oid			index;
+} GpbAlikePath;
+
 /*
- * The plan node of the other for what the model does for the sibling's leaf.  What is beyond its
+ * A path without costs, of this target, that does with the sibling's other leaf, whose index this
+ * is, what the model does with the sibling's leaf.  Restrictions and indexes of both must have been
+ * found to be the same.
+ */
+extern CustomPath *gpb_make_alike_path(const CustomPathMethods *methods, CustomPath *model,
+									   GpbAlikePlans *plans, const GpbSibling *sibling,
+									   const IndexOptInfo *index, PathTarget *target);
+
+/*
+ * Are fewer pages of the other visible to all than of the leaf, so that what it does has another
+ * price?
+ */
+extern bool gpb_sibling_is_less_visible(const RelOptInfo *leaf, const RelOptInfo *other);
+
+/*
+ * The plan node of the path, of whose model's plans the model is known.  What is beyond its
  * expressions is the same, but that the private list begins with the index; so are, and have the
  * same expressions, the first columns of the scan tuple that are "shared".
  *
@@ -77,8 +102,7 @@ typedef struct GpbAlikePlans
  * (gpb_finish_alike_plans()).  Not where it has parameters of the executor or subqueries, which are
  * collected for each node before; nor where nobody will finish the plan.
  */
-extern CustomScan *gpb_sibling_plan(const GpbSibling *sibling, GpbAlikePlans *plans, Oid index,
-									int shared);
+extern CustomScan *gpb_sibling_plan(const GpbAlikePath *path, int shared);
 
 /*
  * Where the statement that is being planned has its nodes that are to be finished, a List; NULL

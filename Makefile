@@ -14,7 +14,8 @@
 
 EXTENSION = gpubtree
 MODULE_big = gpubtree
-DATA = sql/gpubtree--0.1.0.sql
+# The first version's script, and one from each version to the next: PostgreSQL runs them in turn.
+DATA = $(call sources,sql/gpubtree--*.sql)
 
 # The folder of the sources; make may run in another one, where objects go.  PGXS finds it likewise,
 # too late for what follows.

@@ -122,7 +122,7 @@ number_step(FunctionCallInfo fcinfo, GpbPartialKind kind)
 		RETURN_AS_IT_WAS();
 	state = the_state(fcinfo, kind);
 	if (state->numerics != NULL)
-		gpb_partial_add_numeric(state, PG_GETARG_NUMERIC(1));
+		gpb_partial_add_numerics(state, PG_GETARG_NUMERIC(1), 1);
 	else
 		gpb_partial_add_word(state, gpb_partial_word(state->type, PG_GETARG_DATUM(1)));
 	PG_RETURN_POINTER(state);
@@ -169,7 +169,7 @@ gpubtree_values_step(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* Take a row into the state of a value by the order of another.  Rows without order are passed by. */
+/* Take a row into the state of a value by the order of another; one without order is none. */
 static Datum
 ordered_step(FunctionCallInfo fcinfo, GpbPartialKind kind)
 {

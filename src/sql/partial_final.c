@@ -14,6 +14,7 @@
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
@@ -142,6 +143,7 @@ static Numeric
 final_numerics(const GpbPartialNumerics *numerics, GpbAggregateFunction function)
 {
 	bool		finite = !numerics->nan && !numerics->infinity && !numerics->minus_infinity;
+	Datum		count;
 
 	switch (function)
 	{
@@ -154,9 +156,9 @@ final_numerics(const GpbPartialNumerics *numerics, GpbAggregateFunction function
 		case GPB_AVG:
 			if (!finite)
 				return numeric_special(numerics);
+			count = NumericGetDatum(int64_to_numeric(numerics->count));
 			return DatumGetNumeric(DirectFunctionCall2(numeric_div,
-													   NumericGetDatum(numerics->sum),
-													   NumericGetDatum(int64_to_numeric(numerics->count))));
+													   NumericGetDatum(numerics->sum), count));
 		default:
 			if (!finite)
 				return numeric_special(&(GpbPartialNumerics) {.nan = true});
@@ -211,6 +213,32 @@ final_sums(GpbPartial *state, const GpbNamedAggregate *aggregate, Oid *type, boo
 
 /* ---- of values, and of the first and last ---- */
 
+/*
+ * The state of sums that the values of a state have, whose type must have sums: each as often as it
+ * occurs, or once if "distinct"
+ */
+static GpbPartial *
+sums_of_values(GpbPartial *partial, bool distinct)
+{
+	GpbPartial *sums = gpb_partial_new(GPB_PARTIAL_OF_SUMS, partial->type, NULL);
+	uint64		n = gpb_partial_nvalues(partial);
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		int64		count;
+		Datum		value = gpb_partial_value(partial, i, &count);
+
+		CHECK_FOR_INTERRUPTS();
+		if (distinct)
+			count = 1;
+		if (sums->numerics != NULL)
+			gpb_partial_add_numerics(sums, DatumGetNumeric(value), count);
+		else
+			gpb_partial_add_words(sums, gpb_partial_word(partial->type, value), count);
+	}
+	return sums;
+}
+
 static Datum
 final_values(FunctionCallInfo fcinfo, GpbPartial *state, const GpbNamedAggregate *aggregate,
 			 bool distinct, Oid *type, bool *isnull)
@@ -230,7 +258,7 @@ final_values(FunctionCallInfo fcinfo, GpbPartial *state, const GpbNamedAggregate
 						(errcode(ERRCODE_DATATYPE_MISMATCH),
 						 errmsg("there is no %s() of type %s", aggregate->name,
 								format_type_be(state->type->sql))));
-			return final_sums(gpb_partial_sums_of_values(state, distinct), aggregate, type,
+			return final_sums(sums_of_values(state, distinct), aggregate, type,
 							  isnull);
 	}
 }

@@ -2,8 +2,8 @@
  *
  * aggregate_values.h
  *	  Aggregates that depend on how often each value of an expression occurs: those with DISTINCT,
- *	  percentiles, mode(), and states of values; and min() and max() of texts, whose words, the codes
- *	  of a dictionary, have another order.
+ *	  percentiles, mode(), and states of values; and min() and max() of texts, whose words, the
+ *	  codes of a dictionary, have another order.
  *
  * The program has one group slot more than the query has groups, for the expression.  So its
  * answers say, for each group of the query, which values there are and how many entries have each.

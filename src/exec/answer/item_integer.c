@@ -109,11 +109,13 @@ gpb_integer_squares(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 					const int64 *answer)
 {
 	Numeric		squares = squares_numeric(answer + column->squares);
+	Numeric		unit;
 
 	if (item->type.scale == 0)
 		return squares;
+	unit = int64_div_fast_to_numeric(1, 2 * item->type.scale);
 	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(squares),
-											   NumericGetDatum(int64_div_fast_to_numeric(1, 2 * item->type.scale))));
+											   NumericGetDatum(unit)));
 }
 
 /* A lower half is 2^63 less than the low word of its number, which has no sign. */

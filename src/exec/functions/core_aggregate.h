@@ -3,8 +3,8 @@
  * core_aggregate.h
  *	  What gpubtree knows of core's aggregates, and of its own: a table of each.
  *
- * One of core's is known by its OID, as functions are (core_function.h); one of the extension's, whose
- * OID is another in each database, by the function that takes a row in.  A row says what it
+ * One of core's is known by its OID, as functions are (core_function.h); one of the extension's,
+ * whose OID is another in each database, by the function that takes a row in.  A row says what it
  * computes, and of what of each row.  Whoever matches aggregates reads it: plain programs
  * (items.h), other programs (program_aggregates.c), aggregates that depend on how often each value
  * occurs (exec/aggregate/aggregate_values.h), and percentiles by rank (exec/rank).

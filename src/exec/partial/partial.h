@@ -5,7 +5,7 @@
  *
  * An answer's words are of one program; a partial state is of none.  It says all of itself in bytes
  * that servers of any version and byte order read alike, so it can be kept in a table or come from
- * another server.  Equal states have equal bytes, whoever made them: a node, core's Agg, or workers.
+ * another server.  Equal states have equal bytes, whoever made them: a node, core's Agg, workers.
  *
  *	partial.c			any of them: new, merged, read, written
  *	partial_types.c		the types of values, and values as bytes
@@ -96,8 +96,10 @@ typedef struct GpbPartialNumerics
 	Numeric		greatest;
 } GpbPartialNumerics;
 
-/* The value of the row where "by" is the least or greatest; of several such rows that with the
- * least or greatest value, NULL being above all others */
+/*
+ * The value of the row where "by" is the least or greatest; of several such rows that with the
+ * least or greatest value, NULL being above all others
+ */
 typedef struct GpbPartialExtreme
 {
 	const GpbPartialType *by_type;
@@ -177,18 +179,16 @@ extern void gpb_partial_take_column(GpbPartial *partial, int term, const GpbAnsw
 									const int64 *answer);
 
 /*
- * Add what the state has of a term to a column of an answer, as far as that has words for it: count,
- * sum, bounds, squares.  Exact sums of the answer are wide.  The state must have what is wanted.
+ * Add what the state has of a term to a column of an answer, as far as that has words for it:
+ * count, sum, bounds, squares.  Exact sums of the answer are wide.  The state must have what is
+ * wanted.
  */
 extern void gpb_partial_add_to_answer(GpbPartial *partial, int term,
 									  const GpbAnswerColumn *column, int64 *answer);
 
 /* ---- sums of numerics (partial_numerics.c) ---- */
 
-/* Add a value that is not NULL. */
-extern void gpb_partial_add_numeric(GpbPartial *partial, Numeric value);
-
-/* Add "count" such values to a state of sums. */
+/* Add "count" values that are not NULL and equal to this one. */
 extern void gpb_partial_add_numerics(GpbPartial *partial, Numeric value, int64 count);
 
 /* Add sums of numerics, which are copied. */
@@ -202,15 +202,8 @@ extern void gpb_partial_add_value(GpbPartial *partial, Datum value, int64 count)
 /* The number of different values */
 extern uint64 gpb_partial_nvalues(const GpbPartial *partial);
 
-/* Value number i, in an order of the state's own, with its count; palloc'd if by reference.
- * Nothing may have been added since value 0 was asked for. */
+/* Value number i, in an order of the state's own, and its count; palloc'd if by reference */
 extern Datum gpb_partial_value(GpbPartial *partial, uint64 i, int64 *count);
-
-/*
- * The state of sums that the values have, whose type must have sums: each as often as it occurs, or
- * once if "distinct".
- */
-extern GpbPartial *gpb_partial_sums_of_values(GpbPartial *partial, bool distinct);
 
 /* ---- the first or last (partial_extreme.c) ---- */
 

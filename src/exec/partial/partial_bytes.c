@@ -114,8 +114,9 @@ gpb_take_word(GpbPartialReader *reader)
 #define GPB_SUM_FINITE				8
 
 /*
- * A finite sum is an integer in two's complement, of limbs of 32 bits: its first limb that is not 0,
- * how many follow from there, and they, the lowest first.  The last bin keeps the sign and has two.
+ * A finite sum is an integer in two's complement, of limbs of 32 bits: its first limb that is not
+ * 0, how many follow from there, and they, the lowest first.  The last bin keeps the sign and has
+ * two.
  */
 #define GPB_LIMBS	(GPB_FLOAT_BINS + 1)
 

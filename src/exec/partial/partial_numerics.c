@@ -91,45 +91,36 @@ forget_sums(GpbPartialNumerics *numerics)
 static bool
 is_minus_infinity(Numeric value)
 {
-	return numeric_is_inf(value) &&
-		compare(value, int64_to_numeric(0)) < 0;
+	return numeric_is_inf(value) && compare(value, int64_to_numeric(0)) < 0;
 }
 
-void
-gpb_partial_add_numeric(GpbPartial *partial, Numeric value)
+/* value * factor, both finite */
+static Numeric
+product(Numeric value, Numeric factor)
 {
-	GpbPartialNumerics one = {.count = 1};
-
-	one.least = one.greatest = value;
-	if (numeric_is_nan(value))
-		one.nan = true;
-	else if (numeric_is_inf(value))
-		*(is_minus_infinity(value) ? &one.minus_infinity : &one.infinity) = true;
-	else
-	{
-		one.sum = value;
-		if (partial->kind == GPB_PARTIAL_OF_MOMENTS)
-			one.squares = DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(value),
-															  NumericGetDatum(value)));
-	}
-	gpb_partial_take_numerics(partial, &one);
-	if (one.squares != NULL)
-		pfree(one.squares);
+	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(value),
+											   NumericGetDatum(factor)));
 }
 
 void
 gpb_partial_add_numerics(GpbPartial *partial, Numeric value, int64 count)
 {
-	GpbPartial *one = gpb_partial_new(GPB_PARTIAL_OF_SUMS, partial->type, NULL);
-	Numeric		sum;
+	GpbPartialNumerics some = {.count = count};
 
-	gpb_partial_add_numeric(one, value);
-	one->numerics->count = count;
-	sum = one->numerics->sum;
-	if (sum != NULL)
-		one->numerics->sum = DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(sum),
-																 NumericGetDatum(int64_to_numeric(count))));
-	gpb_partial_take_numerics(partial, one->numerics);
+	some.least = some.greatest = value;
+	if (numeric_is_nan(value))
+		some.nan = true;
+	else if (numeric_is_inf(value))
+		*(is_minus_infinity(value) ? &some.minus_infinity : &some.infinity) = true;
+	else
+		some.sum = count == 1 ? value : product(value, int64_to_numeric(count));
+	if (some.sum != NULL && partial->kind == GPB_PARTIAL_OF_MOMENTS)
+		some.squares = product(some.sum, value);
+	gpb_partial_take_numerics(partial, &some);
+	if (some.squares != NULL)
+		pfree(some.squares);
+	if (some.sum != NULL && some.sum != value)
+		pfree(some.sum);
 }
 
 /* "from" may be of any memory. */

@@ -153,11 +153,10 @@ static int64
 word_of_bytes(const uint8 *bytes, int length)
 {
 	uint64		word = 0;
-	uint64		sign = (uint64) 1 << (8 * length - 1);
 
 	for (int i = 0; i < length; i++)
 		word = word << 8 | bytes[i];
-	return (int64) ((word ^ sign) - sign);
+	return (int64) (word - ((uint64) 1 << (8 * length - 1)));
 }
 
 static void

@@ -163,28 +163,6 @@ gpb_partial_value(GpbPartial *partial, uint64 i, int64 *count)
 	return gpb_partial_datum(partial->type, &entry->value);
 }
 
-GpbPartial *
-gpb_partial_sums_of_values(GpbPartial *partial, bool distinct)
-{
-	GpbPartial *sums = gpb_partial_new(GPB_PARTIAL_OF_SUMS, partial->type, NULL);
-	uint64		n = gpb_partial_nvalues(partial);
-
-	for (uint64 i = 0; i < n; i++)
-	{
-		int64		count;
-		Datum		value = gpb_partial_value(partial, i, &count);
-
-		CHECK_FOR_INTERRUPTS();
-		if (distinct)
-			count = 1;
-		if (sums->numerics != NULL)
-			gpb_partial_add_numerics(sums, DatumGetNumeric(value), count);
-		else
-			gpb_partial_add_words(sums, gpb_partial_word(partial->type, value), count);
-	}
-	return sums;
-}
-
 /* ---- bytes: the number of values; each, in the order of their bytes, with its count ---- */
 
 void

@@ -265,6 +265,13 @@ CREATE AGGREGATE gpubtree_merge(bytea) (
 COMMENT ON AGGREGATE gpubtree_merge(bytea) IS
 	'merge partial states to one';
 
+CREATE FUNCTION gpubtree_merge(state bytea, other bytea)
+RETURNS bytea
+AS 'MODULE_PATHNAME', 'gpubtree_merge_two'
+LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_merge(bytea, bytea) IS
+	'merge two partial states to one';
+
 CREATE FUNCTION gpubtree_final_count(state bytea)
 RETURNS bigint
 AS 'MODULE_PATHNAME'

@@ -25,6 +25,10 @@ INSERT INTO part SELECT * FROM reading;
 CREATE INDEX ON part USING gpubtree (t) INCLUDE (g, f, x, r, s, i, b, n, w, d, u);
 VACUUM ANALYZE part;
 
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+	RETURN QUERY EXECUTE 'EXPLAIN (COSTS OFF) ' || query;
+END $$;
 -- The node that answers, and whether its rows are those of core's Agg, serial, with workers and by partitions, byte by byte
 CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -119,6 +123,14 @@ SELECT 'DIFFERENT', same(ours, theirs) FROM (VALUES
 -- merged by workers, and merged twice
 SELECT serial('SELECT gpubtree_merge(f), gpubtree_merge(xv) FROM hourly') = workers('SELECT gpubtree_merge(f), gpubtree_merge(xv) FROM hourly') AS workers,
 	(SELECT gpubtree_merge(m) FROM (SELECT gpubtree_merge(f) AS m FROM hourly GROUP BY date_trunc('month', hour)) q) = (SELECT gpubtree_partial(f) FROM reading) AS twice;
+SELECT gpubtree_merge(a, b) = gpubtree_merge(b, a) AND gpubtree_merge(a, b) = (SELECT gpubtree_partial(f) FROM reading) AS both, gpubtree_merge(a, NULL) = a AND gpubtree_merge(NULL, a) = a AS one,
+	gpubtree_merge(NULL, NULL) IS NULL AS neither FROM (SELECT gpubtree_partial(f) FILTER (WHERE g < 3) AS a, gpubtree_partial(f) FILTER (WHERE g >= 3) AS b FROM reading) q;
+-- what is compared above was made by workers, and by partitions
+SET gpubtree.enabled = off; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SELECT string_agg(DISTINCT substring(p FROM 'Partial|Gather'), ', ') FROM plan('SELECT gpubtree_partial(f), gpubtree_merge(NULL::bytea) FROM reading') p;
+RESET ALL;
+SET search_path = states, public; SET client_min_messages = warning; SET extra_float_digits = 1;
 -- in the order of digits shown, equal values are one
 SELECT gpubtree_final_distinct(s, 'count', NULL::bigint), gpubtree_final_distinct(s, 'sum', NULL::numeric), gpubtree_final(s, 'sum', NULL::numeric)
 	FROM (SELECT gpubtree_partial_values(v) AS s FROM unnest(ARRAY[1.5, 1.500, 2.50, 1.5]) v) q;

@@ -225,8 +225,8 @@ receive_numeric(const uint8 *bytes, int length)
 }
 
 /*
- * Are these the bytes of a numeric, as far as numeric_recv() would look at them?  It has no word for
- * what to do.
+ * Are these the bytes of a numeric, as far as numeric_recv() would look at them?  Its errors do not
+ * say what to do.
  */
 static bool
 is_numeric(const uint8 *bytes, int digits)

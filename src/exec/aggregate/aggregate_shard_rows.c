@@ -1,0 +1,352 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_shard_rows.c
+ *	  Rows of groups that shards return, as groups of the node's program.
+ *
+ * A row becomes a record as an engine would have made it of the same rows: the words of the group
+ * and of the answer.  So what is merged with it need not know where it comes from.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+#include "foreign/fdwapi.h"
+#include "foreign/foreign.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "exec/aggregate/aggregate_node.h"
+#include "page/numeric.h"
+#include "program/answer.h"
+
+/* Where a column of the rows goes */
+typedef struct GpbShardPlace
+{
+	GpbShardPart part;
+	Oid			type;			/* of the column */
+	GpbWordType words;			/* of a group's value, or of an item's */
+	int			slot;			/* of a group: its first */
+	const GpbAnswerColumn *column;	/* of an item */
+} GpbShardPlace;
+
+struct GpbShardRows
+{
+	GpbAnswerFormat format;		/* of answers with wide sums */
+	Size		width;			/* of a record */
+	GpbGroup   *group;			/* the row at hand */
+	int			n;
+	GpbShardPlace *place;
+};
+
+/* ---- begin ---- */
+
+/* The column of an answer that an item is about */
+static const GpbAnswerColumn *
+find_column(const GpbAnswerFormat *format, const GpbAggregateItem *item)
+{
+	for (int i = 0; i < format->ncolumns; i++)
+	{
+		if (format->column[i].column == item->column)
+			return &format->column[i];
+	}
+	elog(ERROR, "an answer has no column %d", item->column);
+}
+
+/* The item that a column of the rows is about, an aggregate or the FILTER of a by-value one */
+static const GpbAggregateItem *
+find_item(const GpbSubprogram *sub, int number)
+{
+	return number < sub->nitems ? &sub->items[number] :
+		&sub->values.items[number - sub->nitems].filter;
+}
+
+/* Find out where a column of the rows goes. */
+static void
+find_place(const GpbAggregateScan *scan, const GpbShardRows *rows, const GpbShardColumn *from,
+		   GpbShardPlace *place)
+{
+	const GpbAggregatePlan *plan = &scan->plan;
+	const GpbSubprogram *sub = &scan->subs[0];
+
+	place->part = from->part;
+	place->type = from->type;
+	if (from->part == GPB_SHARD_GROUP)
+	{
+		place->words = from->number < plan->ngroups ? plan->group_types[from->number] :
+			sub->values.type;
+		for (int i = 0; i < from->number; i++)
+			place->slot += gpb_type_words(plan->group_types[i]);
+	}
+	else if (from->part != GPB_SHARD_ROWS)
+	{
+		const GpbAggregateItem *item = find_item(sub, from->number);
+
+		place->words = item->type;
+		place->column = find_column(&rows->format, item);
+	}
+}
+
+static GpbShardRows *
+begin_rows(const GpbAggregateScan *scan)
+{
+	const GpbAggregatePlan *plan = &scan->plan;
+	GpbProgram	program = *gpb_ask_program(scan->subs[0].ask);
+	GpbShardRows *rows = palloc0(sizeof(GpbShardRows));
+
+	program.narrow_sums = false;
+	gpb_answer_format(&program, &rows->format);
+	rows->width = gpb_group_width(&program, &rows->format);
+	rows->group = palloc(rows->width);
+	rows->n = plan->nshard;
+	rows->place = palloc0(sizeof(GpbShardPlace) * rows->n);
+	for (int i = 0; i < rows->n; i++)
+		find_place(scan, rows, &plan->shard[i], &rows->place[i]);
+	return rows;
+}
+
+/* ---- a row ---- */
+
+/* Set the words of a group slot.  Returns false if no words say the value. */
+static bool
+set_group(GpbAggregateScan *scan, const GpbShardPlace *place, Datum value, bool isnull,
+		  GpbGroup *group)
+{
+	int			n = gpb_type_words(place->words);
+	struct varlena *bytes;
+
+	for (int i = 0; i < n; i++)
+		group->words[place->slot + i] = 0;
+	if (isnull)
+	{
+		group->nulls |= (((uint32) 1 << n) - 1) << place->slot;
+		return true;
+	}
+	if (place->words.class != GPB_WORDS_CODE)
+		return gpb_datum_words(place->words, value, &group->words[place->slot]);
+	bytes = PG_DETOAST_DATUM_PACKED(value);
+	group->words[place->slot] = gpb_texts_number(scan->texts, VARDATA_ANY(bytes),
+												 VARSIZE_ANY_EXHDR(bytes));
+	return true;
+}
+
+/* Set the 128 bits of a sum.  Returns false if it has more, or digits that the values cannot have. */
+static bool
+set_sum(const GpbShardPlace *place, Datum value, int64 *answer)
+{
+	int			scale = place->words.sql == NUMERICOID ? place->words.scale : 0;
+	int64	   *sum = answer + place->column->sum;
+	int128		number;
+
+	if (place->type == INT8OID)
+		number = DatumGetInt64(value);
+	else if (!gpb_wide_numeric_fits(value, scale, &number))
+		return false;
+	if (place->type != INT8OID && number == GPB_WIDE_NUMERIC_NAN)
+	{
+		/* the sum is that of NaN, which is the greatest value */
+		if (place->words.class != GPB_WORDS_NUMERIC || place->column->minmax == 0)
+			return false;
+		answer[place->column->minmax + 1] = GPB_NUMERIC_NAN;
+		number = 0;
+	}
+	sum[0] = (int64) number;
+	sum[1] = (int64) (number >> 64);
+	return true;
+}
+
+/* Set the least or the greatest value. */
+static bool
+set_bound(const GpbShardPlace *place, Datum value, int64 *answer)
+{
+	int			greatest = place->part == GPB_SHARD_GREATEST;
+	int64		words[2];
+
+	if (!gpb_datum_words(place->words, value, words))
+		return false;
+	if (place->column->halves != 0)
+		memcpy(answer + place->column->halves + 2 * greatest, words, sizeof(words));
+	else
+		answer[place->column->minmax + greatest] =
+			place->column->kind == GPB_KIND_FLOAT8 ? gpb_float_order(words[0]) : words[0];
+	return true;
+}
+
+/* Set what a column says of the answer, which is that of no rows otherwise. */
+static bool
+set_answer(const GpbShardPlace *place, Datum value, int64 *answer)
+{
+	switch (place->part)
+	{
+		case GPB_SHARD_ROWS:
+			answer[0] = DatumGetInt64(value);
+			return true;
+		case GPB_SHARD_COUNT:
+			answer[place->column->count] = DatumGetInt64(value);
+			return true;
+		case GPB_SHARD_SUM:
+			return set_sum(place, value, answer);
+		case GPB_SHARD_LEAST:
+		case GPB_SHARD_GREATEST:
+			return set_bound(place, value, answer);
+		case GPB_SHARD_AND:
+			answer[place->column->bits_and] = gpb_datum_word(place->words, value);
+			return true;
+		case GPB_SHARD_OR:
+			answer[place->column->bits_or] = gpb_datum_word(place->words, value);
+			return true;
+		case GPB_SHARD_XOR:
+			answer[place->column->bits_xor] = gpb_datum_word(place->words, value);
+			return true;
+		default:
+			elog(ERROR, "column of kind %d in a shard's rows", place->part);
+	}
+}
+
+/* Make the record of a row.  Returns false if no words say it. */
+static bool
+read_row(GpbAggregateScan *scan, TupleTableSlot *row, GpbGroup *group)
+{
+	const GpbShardRows *rows = scan->shard_rows;
+	int64	   *answer = group->words + scan->subs[0].program.ngroups;
+
+	slot_getallattrs(row);
+	group->number = group->nulls = 0;
+	gpb_answer_init(&rows->format, answer);
+	for (int i = 0; i < rows->n; i++)
+	{
+		const GpbShardPlace *place = &rows->place[i];
+		/* the state comes first, which is NULL here */
+		Datum		value = row->tts_values[i + 1];
+		bool		isnull = row->tts_isnull[i + 1];
+
+		if (place->part == GPB_SHARD_GROUP)
+		{
+			if (!set_group(scan, place, value, isnull, group))
+				return false;
+		}
+		else if (!isnull && !set_answer(place, value, answer))
+			return false;
+	}
+	return true;
+}
+
+const char *
+gpb_shards_merge(GpbAggregateScan *scan, TupleTableSlot *row)
+{
+	const GpbShardRows *rows;
+
+	if (scan->shard_rows == NULL)
+		scan->shard_rows = begin_rows(scan);
+	rows = scan->shard_rows;
+	if (!read_row(scan, row, rows->group))
+		return "a shard has a value for which the index has no room";
+	scan->states++;
+	if (!gpb_collected_merge(gpb_ask_collected(scan->subs[0].ask), (const char *) rows->group, 1,
+							 false))
+		return "more groups than hash_mem holds";
+	return NULL;
+}
+
+/* ---- errors ---- */
+
+/* What a foreign scan's wrapper does, within a context that names the shard */
+typedef struct GpbShardRoutine
+{
+	FdwRoutine	routine;		/* of the scan: ours, which call core's */
+	const FdwRoutine *core;
+	const char *partition;
+	const char *server;
+} GpbShardRoutine;
+
+static void
+add_context(void *argument)
+{
+	const GpbShardRoutine *shard = argument;
+
+	errcontext("partition \"%s\" on server \"%s\"", shard->partition, shard->server);
+}
+
+/* Do something of a scan's, a ForeignScanState or an AsyncRequest of one, within its context. */
+#define IN_CONTEXT(scan, call) \
+	do { \
+		const GpbShardRoutine *shard = (const GpbShardRoutine *) (scan)->fdwroutine; \
+		ErrorContextCallback context = {error_context_stack, add_context, (void *) shard}; \
+		error_context_stack = &context; \
+		call; \
+		error_context_stack = context.previous; \
+	} while (0)
+
+static TupleTableSlot *
+iterate(ForeignScanState *scan)
+{
+	TupleTableSlot *row;
+
+	IN_CONTEXT(scan, row = shard->core->IterateForeignScan(scan));
+	return row;
+}
+
+static void
+rescan(ForeignScanState *scan)
+{
+	IN_CONTEXT(scan, shard->core->ReScanForeignScan(scan));
+}
+
+static void
+request(AsyncRequest *areq)
+{
+	IN_CONTEXT((ForeignScanState *) areq->requestee, shard->core->ForeignAsyncRequest(areq));
+}
+
+static void
+configure_wait(AsyncRequest *areq)
+{
+	IN_CONTEXT((ForeignScanState *) areq->requestee,
+			   shard->core->ForeignAsyncConfigureWait(areq));
+}
+
+static void
+notify(AsyncRequest *areq)
+{
+	IN_CONTEXT((ForeignScanState *) areq->requestee, shard->core->ForeignAsyncNotify(areq));
+}
+
+/* Let errors of a foreign scan name its partition and server. */
+static void
+name_errors(ForeignScanState *scan)
+{
+	const ForeignScan *plan = castNode(ForeignScan, scan->ss.ps.plan);
+	const RangeTblEntry *rte = exec_rt_fetch(bms_next_member(plan->fs_relids, -1),
+											 scan->ss.ps.state);
+	GpbShardRoutine *shard = palloc(sizeof(GpbShardRoutine));
+
+	shard->routine = *scan->fdwroutine;
+	shard->core = scan->fdwroutine;
+	shard->partition = get_rel_name(rte->relid);
+	shard->server = GetForeignServer(plan->fs_server)->servername;
+	shard->routine.IterateForeignScan = iterate;
+	shard->routine.ReScanForeignScan = rescan;
+	if (shard->core->ForeignAsyncRequest != NULL)
+	{
+		shard->routine.ForeignAsyncRequest = request;
+		shard->routine.ForeignAsyncConfigureWait = configure_wait;
+		shard->routine.ForeignAsyncNotify = notify;
+	}
+	scan->fdwroutine = &shard->routine;
+}
+
+/* The foreign scans below a node are shards' where they are its child, or its Append's. */
+void
+gpb_shards_begin(GpbAggregateScan *scan)
+{
+	AppendState *append = (AppendState *) scan->node.child;
+
+	if (IsA(append, ForeignScanState))
+		name_errors((ForeignScanState *) append);
+	for (int i = 0; IsA(append, AppendState) && i < append->as_nplans; i++)
+	{
+		if (IsA(append->appendplans[i], ForeignScanState))
+			name_errors((ForeignScanState *) append->appendplans[i]);
+	}
+}

@@ -72,6 +72,7 @@ typedef struct GpbAggregatePlan
 	int			nshard;			/* columns of groups that shards return among states, behind the
 								 * state's; 0: there are no shards */
 	GpbShardColumn *shard;
+	List	   *bins;			/* for each column of first moments what makes groups of these */
 	List	   *having;
 } GpbAggregatePlan;
 

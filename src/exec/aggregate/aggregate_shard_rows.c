@@ -11,10 +11,12 @@
 #include "compat.h"
 
 #include "catalog/pg_type.h"
+#include "executor/executor.h"
 #include "foreign/fdwapi.h"
 #include "foreign/foreign.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #include "exec/aggregate/aggregate_node.h"
@@ -29,6 +31,8 @@ typedef struct GpbShardPlace
 	GpbWordType words;			/* of a group's value, or of an item's */
 	int			slot;			/* of a group: its first */
 	const GpbAnswerColumn *column;	/* of an item */
+	FuncExpr   *call;			/* of moments: what makes groups of them */
+	ExprState  *result;
 } GpbShardPlace;
 
 struct GpbShardRows
@@ -36,6 +40,7 @@ struct GpbShardRows
 	GpbAnswerFormat format;		/* of answers with wide sums */
 	Size		width;			/* of a record */
 	GpbGroup   *group;			/* the row at hand */
+	int64		first;			/* of the bin at hand, if its moments are not NULL */
 	int			n;
 	GpbShardPlace *place;
 };
@@ -72,7 +77,7 @@ find_place(const GpbAggregateScan *scan, const GpbShardRows *rows, const GpbShar
 
 	place->part = from->part;
 	place->type = from->type;
-	if (from->part == GPB_SHARD_GROUP)
+	if (from->part < GPB_SHARD_ROWS)
 	{
 		place->words = from->number < plan->ngroups ? plan->group_types[from->number] :
 			sub->values.type;
@@ -88,12 +93,14 @@ find_place(const GpbAggregateScan *scan, const GpbShardRows *rows, const GpbShar
 	}
 }
 
+/* Memory is of the current context, and what is prepared is so for all executions. */
 static GpbShardRows *
-begin_rows(const GpbAggregateScan *scan)
+begin_rows(GpbAggregateScan *scan)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
 	GpbProgram	program = *gpb_ask_program(scan->subs[0].ask);
 	GpbShardRows *rows = palloc0(sizeof(GpbShardRows));
+	int			bin = 0;
 
 	program.narrow_sums = false;
 	gpb_answer_format(&program, &rows->format);
@@ -102,7 +109,16 @@ begin_rows(const GpbAggregateScan *scan)
 	rows->n = plan->nshard;
 	rows->place = palloc0(sizeof(GpbShardPlace) * rows->n);
 	for (int i = 0; i < rows->n; i++)
-		find_place(scan, rows, &plan->shard[i], &rows->place[i]);
+	{
+		GpbShardPlace *place = &rows->place[i];
+
+		find_place(scan, rows, &plan->shard[i], place);
+		if (place->part != GPB_SHARD_FIRST && place->part != GPB_SHARD_LAST)
+			continue;
+		place->call = list_nth_node(FuncExpr, plan->bins, bin / 2);
+		place->result = ExecInitExpr((Expr *) place->call, &scan->node.css.ss.ps);
+		bin++;
+	}
 	return rows;
 }
 
@@ -204,6 +220,53 @@ set_answer(const GpbShardPlace *place, Datum value, int64 *answer)
 	}
 }
 
+/* The group of a moment */
+static Datum
+group_of(const GpbAggregateScan *scan, const GpbShardPlace *place, Datum moment, bool *isnull)
+{
+	ExprContext *econtext = scan->node.css.ss.ps.ps_ExprContext;
+
+	econtext->caseValue_datum = moment;
+	econtext->caseValue_isNull = false;
+	return ExecEvalExpr(place->result, econtext, isnull);
+}
+
+/*
+ * Set the words of a bin's group by its first moment, or look whether the last one's are the same.
+ * Returns false if they are not, or if there are others between.
+ */
+static bool
+set_moment(GpbAggregateScan *scan, const GpbShardPlace *place, Datum moment, bool isnull,
+		   GpbGroup *group)
+{
+	GpbShardRows *rows = scan->shard_rows;
+	int64		words[2];
+	Datum		value = 0;
+
+	if (!isnull)
+		value = group_of(scan, place, moment, &isnull);
+	if (place->part == GPB_SHARD_FIRST)
+	{
+		rows->first = DatumGetInt64(moment);
+		return set_group(scan, place, value, isnull, group);
+	}
+	if (isnull || (group->nulls >> place->slot & 1) != 0)
+		return isnull == ((group->nulls >> place->slot & 1) != 0);
+	return gpb_datum_words(place->words, value, words) && words[0] == group->words[place->slot] &&
+		gpb_shard_bin_is_steady(place->call, rows->first, DatumGetInt64(moment));
+}
+
+/* Set the words of a row's group that a column says. */
+static bool
+set_slot(GpbAggregateScan *scan, const GpbShardPlace *place, Datum value, bool isnull,
+		 GpbGroup *group)
+{
+	if (place->part == GPB_SHARD_BIN)
+		return true;
+	return place->part == GPB_SHARD_GROUP ? set_group(scan, place, value, isnull, group) :
+		set_moment(scan, place, value, isnull, group);
+}
+
 /* Make the record of a row.  Returns false if no words say it. */
 static bool
 read_row(GpbAggregateScan *scan, TupleTableSlot *row, GpbGroup *group)
@@ -221,9 +284,9 @@ read_row(GpbAggregateScan *scan, TupleTableSlot *row, GpbGroup *group)
 		Datum		value = row->tts_values[i + 1];
 		bool		isnull = row->tts_isnull[i + 1];
 
-		if (place->part == GPB_SHARD_GROUP)
+		if (place->part < GPB_SHARD_ROWS)
 		{
-			if (!set_group(scan, place, value, isnull, group))
+			if (!set_slot(scan, place, value, isnull, group))
 				return false;
 		}
 		else if (!isnull && !set_answer(place, value, answer))
@@ -238,7 +301,12 @@ gpb_shards_merge(GpbAggregateScan *scan, TupleTableSlot *row)
 	const GpbShardRows *rows;
 
 	if (scan->shard_rows == NULL)
+	{
+		MemoryContext own = MemoryContextSwitchTo(scan->node.css.ss.ps.state->es_query_cxt);
+
 		scan->shard_rows = begin_rows(scan);
+		MemoryContextSwitchTo(own);
+	}
 	rows = scan->shard_rows;
 	if (!read_row(scan, row, rows->group))
 		return "a shard has a value for which the index has no room";

@@ -53,6 +53,8 @@ struct GpbShards
 	int			n;
 	GpbShardColumn column[MAX_SHARD_COLUMNS];
 	int		   *terms;			/* of each item: the term with its values */
+	List	   *bins;			/* group expressions, of which shards make smaller bins, with
+								 * CaseTestExpr in the place of the moment */
 	List	   *stable;			/* expressions whose values are sent, of no table */
 	List	   *params;			/* a Param in the place of each */
 };
@@ -269,9 +271,9 @@ add_items(GpbShards *shards, const GpbAggregatePlan *plan, List *values)
 
 /* ---- groups ---- */
 
-/* Add a group, and the clause by which the shards' query has it. */
-static bool
-add_group(GpbShards *shards, Query *query, Expr *expression)
+/* Add the clause by which the shards' query groups by the column that is added next. */
+static void
+add_clause(GpbShards *shards, Query *query, Expr *expression)
 {
 	SortGroupClause *clause = makeNode(SortGroupClause);
 	TypeCacheEntry *type = lookup_type_cache(exprType((Node *) expression),
@@ -282,7 +284,38 @@ add_group(GpbShards *shards, Query *query, Expr *expression)
 	clause->sortop = type->lt_opr;
 	clause->hashable = true;
 	query->groupClause = lappend(query->groupClause, clause);
-	return add_column(shards, GPB_SHARD_GROUP, shards->n, expression);
+}
+
+/* Add a group, and its clause.  Of groups by date_trunc() the shards' are bins. */
+static bool
+add_group(GpbShards *shards, Query *query, Expr *expression)
+{
+	FuncExpr   *bin = gpb_shard_bin(expression);
+	int			number = shards->n;
+
+	add_clause(shards, query, bin != NULL ? (Expr *) bin : expression);
+	return bin == NULL ? add_column(shards, GPB_SHARD_GROUP, number, expression) :
+		add_column(shards, GPB_SHARD_BIN, number, (Expr *) bin);
+}
+
+/* Add the first and the last moment of each bin, which stand behind all groups. */
+static bool
+add_moments(GpbShards *shards, List *groups)
+{
+	for (int i = 0; i < list_length(groups); i++)
+	{
+		Expr	   *moment;
+
+		if (shards->column[i].part != GPB_SHARD_BIN)
+			continue;
+		moment = lsecond(((FuncExpr *) list_nth(shards->exprs, i))->args);
+		if (!add_column(shards, GPB_SHARD_FIRST, i, gpb_shard_moment(moment, false)) ||
+			!add_column(shards, GPB_SHARD_LAST, i, gpb_shard_moment(moment, true)))
+			return false;
+		shards->bins = lappend(shards->bins,
+							   gpb_shard_bin_result(list_nth_node(FuncExpr, groups, i)));
+	}
+	return true;
 }
 
 /* A query of the same tables that groups, and does nothing else; its groups are added later. */
@@ -338,6 +371,7 @@ gpb_shards_match(const GpbGrouping *grouping, const GpbAggregatePath *first, con
 						  gpb_sibling_expression(&parent, linitial(plan->values[0].value)));
 	shards->root = makeNode(PlannerInfo);
 	copy_root(grouping->root, query, shards->root);
+	added = added && add_moments(shards, grouping->groups);
 	added = added && add_column(shards, GPB_SHARD_ROWS, 0, count_rows(NULL)) &&
 		add_items(shards, plan, first->values);
 	if (added)
@@ -352,6 +386,7 @@ gpb_shards_fill(const GpbShards *shards, GpbAggregatePlan *plan)
 	plan->nshard = shards->n;
 	plan->shard = palloc(sizeof(GpbShardColumn) * shards->n);
 	memcpy(plan->shard, shards->column, sizeof(GpbShardColumn) * shards->n);
+	plan->bins = shards->bins;
 }
 
 bool
@@ -359,7 +394,7 @@ gpb_shards_may_give_up(const GpbShards *shards)
 {
 	for (int i = 0; i < shards->n; i++)
 	{
-		if (shards->column[i].part == GPB_SHARD_GROUP || shards->column[i].type == NUMERICOID)
+		if (shards->column[i].part <= GPB_SHARD_BIN || shards->column[i].type == NUMERICOID)
 			return true;
 	}
 	return false;
@@ -524,7 +559,7 @@ grouped_leaf(GpbShards *shards, RelOptInfo *leaf)
 
 	for (int i = 0; i < shards->n; i++)
 		add_column_to_pathtarget(target, (Expr *) send_mutator(list_nth(exprs, i), shards),
-								 shards->column[i].part == GPB_SHARD_GROUP ? i + 1 : 0);
+								 shards->column[i].part <= GPB_SHARD_BIN ? i + 1 : 0);
 	grouped->reloptkind = RELOPT_OTHER_UPPER_REL;
 	grouped->relids = bms_copy(leaf->relids);
 	grouped->reltarget = set_pathtarget_cost_width(shards->root, target);
@@ -566,12 +601,13 @@ rows_target(const RelOptInfo *grouped, Expr *state)
 
 /*
  * To group rows takes a shard less than to send them: postgres_fdw's price of sending a row is that
- * of reading one, or less.
+ * of reading one, or less.  Where it expects few rows, as of bounds that are not known yet, small
+ * differences of other leaves must not decide that rows are sent.
  */
 static void
 cap_price(const Path *rows, Path *path)
 {
-	path->total_cost = Min(path->total_cost, rows->total_cost);
+	path->total_cost = Min(path->total_cost, rows->total_cost * 0.9);
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
 }
 

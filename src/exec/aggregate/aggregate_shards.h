@@ -32,6 +32,10 @@ struct GpbAggregateScan;
 typedef enum GpbShardPart
 {
 	GPB_SHARD_GROUP,			/* the words of a group slot, or the number of a text */
+	GPB_SHARD_BIN,				/* nothing: the moments of the row's bin have one result of the group
+								 * expression, which is that of */
+	GPB_SHARD_FIRST,			/* the first of them, and */
+	GPB_SHARD_LAST,				/* the last */
 	GPB_SHARD_ROWS,				/* the number of the group's rows */
 	GPB_SHARD_COUNT,			/* of an item: the number of values, and so on */
 	GPB_SHARD_SUM,
@@ -46,8 +50,9 @@ typedef struct GpbShardColumn
 {
 	GpbShardPart part;
 	int			number;			/* of a group slot's value: the group expression, counted from 0, or
-								 * behind them that of by-value aggregates; else of the item, behind
-								 * them those of filters of by-value aggregates */
+								 * behind them that of by-value aggregates; of first and last
+								 * moments: the group expression's; else of the item, behind them
+								 * those of filters of by-value aggregates */
 	Oid			type;			/* of the column */
 } GpbShardColumn;
 
@@ -96,6 +101,23 @@ extern Plan *gpb_shards_plan(GpbShards *shards, PlannerInfo *root, Path *path);
  * has one that holds all columns of the query; NULL if there is none.
  */
 extern IndexOptInfo *gpb_shard_index(const GpbGrouping *grouping, RelOptInfo *leaf);
+
+/* ---- groups by date_trunc() (aggregate_shard_bins.c) ---- */
+
+/*
+ * A call of date_bin(), whose second argument is the moment, by which a shard groups where the query
+ * does by this call of date_trunc(); NULL if it is no such call, or none that bins are made for.
+ */
+extern FuncExpr *gpb_shard_bin(Expr *expression);
+
+/* The first or the last of moments, as an aggregate */
+extern Expr *gpb_shard_moment(Expr *moment, bool last);
+
+/* The call of date_trunc() with a CaseTestExpr for the moment */
+extern Expr *gpb_shard_bin_result(const FuncExpr *call);
+
+/* Has the zone of such a call one offset from the first moment to the last? */
+extern bool gpb_shard_bin_is_steady(const FuncExpr *call, int64 first, int64 last);
 
 /* ---- execution ---- */
 

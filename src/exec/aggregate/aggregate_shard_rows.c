@@ -20,6 +20,8 @@
 #include "utils/rel.h"
 
 #include "exec/aggregate/aggregate_node.h"
+#include "exec/functions/core_aggregate.h"
+#include "exec/partial/partial.h"
 #include "page/numeric.h"
 #include "program/answer.h"
 
@@ -31,6 +33,9 @@ typedef struct GpbShardPlace
 	GpbWordType words;			/* of a group's value, or of an item's */
 	int			slot;			/* of a group: its first */
 	const GpbAnswerColumn *column;	/* of an item */
+	const GpbAnswerColumn *state[GPB_PARTIAL_RESTS + 1];	/* of a state: that of each of its terms,
+															 * or NULL */
+	GpbPartialKind kind;		/* of the state */
 	FuncExpr   *call;			/* of moments: what makes groups of them */
 	ExprState  *result;
 } GpbShardPlace;
@@ -40,6 +45,7 @@ struct GpbShardRows
 	GpbAnswerFormat format;		/* of answers with wide sums */
 	Size		width;			/* of a record */
 	GpbGroup   *group;			/* the row at hand */
+	MemoryContext work;			/* of it */
 	int64		first;			/* of the bin at hand, if its moments are not NULL */
 	int			n;
 	GpbShardPlace *place;
@@ -47,16 +53,64 @@ struct GpbShardRows
 
 /* ---- begin ---- */
 
-/* The column of an answer that an item is about */
+/* The column of an answer that has this number, of a term or of a plain program's column */
 static const GpbAnswerColumn *
-find_column(const GpbAnswerFormat *format, const GpbAggregateItem *item)
+find_column(const GpbAnswerFormat *format, int number)
 {
 	for (int i = 0; i < format->ncolumns; i++)
 	{
-		if (format->column[i].column == item->column)
+		if (format->column[i].column == number)
 			return &format->column[i];
 	}
-	elog(ERROR, "an answer has no column %d", item->column);
+	elog(ERROR, "an answer has no column %d", number);
+}
+
+/* Does a state before this one fill the column? */
+static bool
+is_filled(const GpbShardRows *rows, const GpbShardPlace *before, const GpbAnswerColumn *column)
+{
+	for (const GpbShardPlace *place = rows->place; place < before; place++)
+	{
+		for (int term = 0; term < lengthof(place->state); term++)
+		{
+			if (place->state[term] == column)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Find out which columns of the answer a term of a state fills. */
+static void
+place_term(const GpbShardRows *rows, int number, int term, GpbShardPlace *place)
+{
+	const GpbAnswerColumn *column;
+
+	if (number == GPB_NO_TERM)
+		return;
+	column = find_column(&rows->format, number);
+	if (!is_filled(rows, place, column))
+		place->state[term] = column;
+}
+
+/*
+ * Find out which columns of the answer a state fills: that of the item, which of pairs is of X, or
+ * of Y alone, and those of its other terms.
+ */
+static void
+place_state(const GpbShardRows *rows, const GpbAggregateItem *item, GpbShardPlace *place)
+{
+	const GpbAggregate *known = gpb_find_aggregate(item->aggregate);
+	bool		of_y = known->input == GPB_INPUT_Y;
+
+	place->kind = gpb_input_is_pair(known->input) ? GPB_PARTIAL_OF_PAIRS :
+		place->column->float_squares != 0 || place->column->squares != 0 ?
+		GPB_PARTIAL_OF_MOMENTS : GPB_PARTIAL_OF_SUMS;
+	place_term(rows, item->column, of_y ? GPB_PARTIAL_Y : GPB_PARTIAL_X, place);
+	if (!of_y)
+		place_term(rows, item->terms.y, GPB_PARTIAL_Y, place);
+	place_term(rows, item->terms.products, GPB_PARTIAL_PRODUCTS, place);
+	place_term(rows, item->terms.rests, GPB_PARTIAL_RESTS, place);
 }
 
 /* The item that a column of the rows is about, an aggregate or the FILTER of a by-value one */
@@ -89,7 +143,9 @@ find_place(const GpbAggregateScan *scan, const GpbShardRows *rows, const GpbShar
 		const GpbAggregateItem *item = find_item(sub, from->number);
 
 		place->words = item->type;
-		place->column = find_column(&rows->format, item);
+		place->column = find_column(&rows->format, item->column);
+		if (from->part == GPB_SHARD_STATE)
+			place_state(rows, item, place);
 	}
 }
 
@@ -106,6 +162,8 @@ begin_rows(GpbAggregateScan *scan)
 	gpb_answer_format(&program, &rows->format);
 	rows->width = gpb_group_width(&program, &rows->format);
 	rows->group = palloc(rows->width);
+	rows->work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree shard row",
+									   ALLOCSET_DEFAULT_SIZES);
 	rows->n = plan->nshard;
 	rows->place = palloc0(sizeof(GpbShardPlace) * rows->n);
 	for (int i = 0; i < rows->n; i++)
@@ -189,6 +247,29 @@ set_bound(const GpbShardPlace *place, Datum value, int64 *answer)
 	return true;
 }
 
+/* Set what a partial state says of the answer. */
+static void
+set_state(const GpbShardPlace *place, Datum value, int64 *answer)
+{
+	GpbPartial *partial = gpb_partial_read(DatumGetByteaPP(value));
+
+	if (!gpb_partial_is(partial, place->kind, place->kind == GPB_PARTIAL_OF_PAIRS ? FLOAT8OID :
+						place->words.sql))
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_ERROR),
+				 errmsg("a shard returned a partial state of another kind than it was asked for")));
+	for (int term = 0; term < lengthof(place->state); term++)
+	{
+		const GpbAnswerColumn *column = place->state[term];
+
+		if (column == NULL)
+			continue;
+		/* another column of the row may have counted the same values */
+		answer[column->count] = 0;
+		gpb_partial_add_to_answer(partial, term, column, answer);
+	}
+}
+
 /* Set what a column says of the answer, which is that of no rows otherwise. */
 static bool
 set_answer(const GpbShardPlace *place, Datum value, int64 *answer)
@@ -214,6 +295,9 @@ set_answer(const GpbShardPlace *place, Datum value, int64 *answer)
 			return true;
 		case GPB_SHARD_XOR:
 			answer[place->column->bits_xor] = gpb_datum_word(place->words, value);
+			return true;
+		case GPB_SHARD_STATE:
+			set_state(place, value, answer);
 			return true;
 		default:
 			elog(ERROR, "column of kind %d in a shard's rows", place->part);
@@ -295,28 +379,6 @@ read_row(GpbAggregateScan *scan, TupleTableSlot *row, GpbGroup *group)
 	return true;
 }
 
-const char *
-gpb_shards_merge(GpbAggregateScan *scan, TupleTableSlot *row)
-{
-	const GpbShardRows *rows;
-
-	if (scan->shard_rows == NULL)
-	{
-		MemoryContext own = MemoryContextSwitchTo(scan->node.css.ss.ps.state->es_query_cxt);
-
-		scan->shard_rows = begin_rows(scan);
-		MemoryContextSwitchTo(own);
-	}
-	rows = scan->shard_rows;
-	if (!read_row(scan, row, rows->group))
-		return "a shard has a value for which the index has no room";
-	scan->states++;
-	if (!gpb_collected_merge(gpb_ask_collected(scan->subs[0].ask), (const char *) rows->group, 1,
-							 false))
-		return "more groups than hash_mem holds";
-	return NULL;
-}
-
 /* ---- errors ---- */
 
 /* What a foreign scan's wrapper does, within a context that names the shard */
@@ -334,6 +396,14 @@ add_context(void *argument)
 	const GpbShardRoutine *shard = argument;
 
 	errcontext("partition \"%s\" on server \"%s\"", shard->partition, shard->server);
+}
+
+/* Say which shard it is, whose errors are named. */
+static void
+name_shard(ForeignScanState *scan)
+{
+	if (IsA(scan, ForeignScanState))
+		add_context((void *) scan->fdwroutine);
 }
 
 /* Do something of a scan's, a ForeignScanState or an AsyncRequest of one, within its context. */
@@ -417,4 +487,61 @@ gpb_shards_begin(GpbAggregateScan *scan)
 		if (IsA(append->appendplans[i], ForeignScanState))
 			name_errors((ForeignScanState *) append->appendplans[i]);
 	}
+}
+
+/* ---- merging ---- */
+
+/* A row that is merged */
+typedef struct GpbShardRow
+{
+	const GpbAggregateScan *scan;
+	const TupleTableSlot *slot;
+} GpbShardRow;
+
+/* Name the shard whose row it is: an Append returns the very row of its plan. */
+static void
+add_row_context(void *argument)
+{
+	const GpbShardRow *row = argument;
+	AppendState *append = (AppendState *) row->scan->node.child;
+
+	if (!IsA(append, AppendState))
+		name_shard((ForeignScanState *) append);
+	for (int i = 0; IsA(append, AppendState) && i < append->as_nplans; i++)
+	{
+		if (append->appendplans[i]->ps_ResultTupleSlot == row->slot)
+			name_shard((ForeignScanState *) append->appendplans[i]);
+	}
+}
+
+const char *
+gpb_shards_merge(GpbAggregateScan *scan, TupleTableSlot *row)
+{
+	GpbShardRow of_shard = {scan, row};
+	ErrorContextCallback context = {error_context_stack, add_row_context, &of_shard};
+	const GpbShardRows *rows;
+	MemoryContext caller;
+	bool		has_words;
+
+	if (scan->shard_rows == NULL)
+	{
+		MemoryContext own = MemoryContextSwitchTo(scan->node.css.ss.ps.state->es_query_cxt);
+
+		scan->shard_rows = begin_rows(scan);
+		MemoryContextSwitchTo(own);
+	}
+	rows = scan->shard_rows;
+	caller = MemoryContextSwitchTo(rows->work);
+	error_context_stack = &context;
+	has_words = read_row(scan, row, rows->group);
+	error_context_stack = context.previous;
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(rows->work);
+	if (!has_words)
+		return "a shard has a value for which the index has no room";
+	scan->states++;
+	if (!gpb_collected_merge(gpb_ask_collected(scan->subs[0].ask), (const char *) rows->group, 1,
+							 false))
+		return "more groups than hash_mem holds";
+	return NULL;
 }

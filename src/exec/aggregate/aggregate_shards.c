@@ -40,6 +40,7 @@
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/aggregate/aggregate_shards.h"
+#include "exec/functions/core_aggregate.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 
@@ -179,34 +180,59 @@ exact_sum(const GpbAggregateItem *item, Oid *type)
 	}
 }
 
-/* Has the item terms beside that of its column? */
+/* Has the item terms of numerics beside that of its column? */
 static bool
-has_other_terms(const GpbItemTerms *terms)
+has_decimal_terms(const GpbItemTerms *terms)
 {
-	return terms->y != GPB_NO_TERM || terms->products != GPB_NO_TERM ||
-		terms->rests != GPB_NO_TERM || terms->dividends != GPB_NO_TERM ||
-		terms->digits != GPB_NO_TERM || terms->lower != GPB_NO_TERM ||
-		terms->cross_upper != GPB_NO_TERM || terms->cross_lower != GPB_NO_TERM;
+	return terms->dividends != GPB_NO_TERM || terms->digits != GPB_NO_TERM ||
+		terms->lower != GPB_NO_TERM || terms->cross_upper != GPB_NO_TERM ||
+		terms->cross_lower != GPB_NO_TERM;
 }
 
-/* Add the columns of an item that is not only counted. */
+/* Add a column of partial states of these, over the aggregate's arguments. */
 static bool
-add_values(GpbShards *shards, const GpbAggregateItem *item, int number, Aggref *aggref)
+add_state(GpbShards *shards, GpbAggregateFunction function, Oid type, int number,
+		  const Aggref *aggref)
+{
+	Oid			partial = gpb_own_aggregate(function, type);
+
+	return OidIsValid(partial) &&
+		add_column(shards, GPB_SHARD_STATE, number, other_aggregate(aggref, partial, BYTEAOID));
+}
+
+/* Add what sums are made of: sums of core's, or a partial state. */
+static bool
+add_sums(GpbShards *shards, const GpbAggregateItem *item, int want, int number, Aggref *aggref)
 {
 	Oid			type;
-	Oid			sum;
+	Oid			sum = exact_sum(item, &type);
 
-	if (has_other_terms(&item->terms) || item->type.sql == MONEYOID ||
-		!add_column(shards, GPB_SHARD_COUNT, number,
+	if ((want & GPB_WANT_SQUARES) == 0 && OidIsValid(sum))
+		return add_column(shards, GPB_SHARD_COUNT, number,
+						  other_aggregate(aggref, F_COUNT_ANY, INT8OID)) &&
+			add_column(shards, GPB_SHARD_SUM, number, other_aggregate(aggref, sum, type));
+	if (item->type.class != GPB_WORDS_SQL)
+		return false;
+	/* one state for all items of the term */
+	return add_state(shards, (want & GPB_WANT_SQUARES) != 0 ? GPB_PARTIAL_MOMENTS :
+					 GPB_PARTIAL_SUMS, item->type.sql, number, aggref);
+}
+
+/* Add the columns of an item that is not only counted, of whose term so much is wanted. */
+static bool
+add_values(GpbShards *shards, const GpbAggregateItem *item, int want, int number, Aggref *aggref)
+{
+	if (item->type.sql == MONEYOID || has_decimal_terms(&item->terms))
+		return false;
+	if (gpb_input_is_pair(gpb_find_aggregate(aggref->aggfnoid)->input))
+		return add_state(shards, GPB_PARTIAL_PAIRS, FLOAT8OID, number, aggref);
+	if ((gpb_function_want(item->function) & GPB_WANT_SUM) != 0)
+		return add_sums(shards, item, want, number, aggref);
+	if (!add_column(shards, GPB_SHARD_COUNT, number,
 					other_aggregate(aggref, F_COUNT_ANY, INT8OID)))
 		return false;
 	switch (item->function)
 	{
-		case GPB_SUM:
-		case GPB_AVG:
-			sum = exact_sum(item, &type);
-			return OidIsValid(sum) &&
-				add_column(shards, GPB_SHARD_SUM, number, other_aggregate(aggref, sum, type));
 		case GPB_MIN:
 			return add_column(shards, GPB_SHARD_LEAST, number, same_aggregate(aggref));
 		case GPB_MAX:
@@ -222,9 +248,9 @@ add_values(GpbShards *shards, const GpbAggregateItem *item, int number, Aggref *
 	}
 }
 
-/* Add the columns of an item. */
+/* Add the columns of an item of whose term so much is wanted. */
 static bool
-add_item(GpbShards *shards, const GpbAggregateItem *item, int number, Aggref *aggref)
+add_item(GpbShards *shards, const GpbAggregateItem *item, int want, int number, Aggref *aggref)
 {
 	if (aggref->aggdistinct != NIL)
 		aggref = gpb_without_distinct(aggref);
@@ -232,7 +258,7 @@ add_item(GpbShards *shards, const GpbAggregateItem *item, int number, Aggref *ag
 		return true;
 	if (item->function == GPB_COUNT_VALUES)
 		return add_column(shards, GPB_SHARD_COUNT, number, same_aggregate(aggref));
-	return add_values(shards, item, number, aggref);
+	return add_values(shards, item, want, number, aggref);
 }
 
 /* Note which items are of the same values, and have the same FILTER: they have one term. */
@@ -252,10 +278,15 @@ note_terms(GpbShards *shards, const GpbAggregatePlan *plan)
 static bool
 add_items(GpbShards *shards, const GpbAggregatePlan *plan, List *values)
 {
+	const GpbProgram *program = &plan->program.program;
+
 	note_terms(shards, plan);
 	for (int i = 0; i < plan->nitems; i++)
 	{
-		if (!add_item(shards, &plan->items[i], i, list_nth_node(Aggref, values, i)))
+		const GpbAggregateItem *item = &plan->items[i];
+		int			want = item->column < program->nterms ? program->term[item->column].want : 0;
+
+		if (!add_item(shards, item, want, i, list_nth_node(Aggref, values, i)))
 			return false;
 	}
 	for (int i = 0; i < gpb_aggregate_count_values(plan); i++)
@@ -376,7 +407,7 @@ gpb_shards_match(const GpbGrouping *grouping, const GpbAggregatePath *first, con
 		add_items(shards, plan, first->values);
 	if (added)
 		return shards;
-	*refusal = "an aggregate cannot be made of core's";
+	*refusal = "an aggregate can be made neither of core's nor of partial states";
 	return NULL;
 }
 

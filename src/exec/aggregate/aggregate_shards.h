@@ -4,10 +4,12 @@
  *	  Leaves of a parent that are foreign tables: a shard, the server that has the rows, aggregates
  *	  them, and returns groups.
  *
- * What is asked of a shard is SQL that any PostgreSQL answers: the groups of the node's program,
- * and of each group the number of its rows and core's aggregates, of which the words of an answer
- * can be made.  By-value aggregates make groups of their values too.  Expressions that do not change
- * while a statement runs, as now(), are evaluated here and sent as parameters.
+ * What is asked of a shard is SQL: the groups of the node's program, and of each group the number of
+ * its rows and core's aggregates, of which the words of an answer can be made, which any PostgreSQL
+ * answers; for exact sums of float8, and of squares, partial states, for which the shard must have
+ * the extension, and its server the option extensions 'gpubtree'.  By-value aggregates make groups
+ * of their values too.  Expressions that do not change while a statement runs, as now(), are
+ * evaluated here and sent as parameters.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +45,8 @@ typedef enum GpbShardPart
 	GPB_SHARD_GREATEST,
 	GPB_SHARD_AND,
 	GPB_SHARD_OR,
-	GPB_SHARD_XOR
+	GPB_SHARD_XOR,
+	GPB_SHARD_STATE				/* a partial state (exec/partial), of all terms of the item */
 } GpbShardPart;
 
 typedef struct GpbShardColumn
@@ -72,8 +75,8 @@ extern bool gpb_is_shard(PlannerInfo *root, RelOptInfo *leaf);
 
 /*
  * Find out what shards are to be asked for by a query of a parent whose other leaves return states
- * like those of "first".  Returns NULL, with *refusal set, if words of an answer cannot be made of
- * core's aggregates.
+ * like those of "first".  Returns NULL, with *refusal set, if words of an answer can be made neither
+ * of core's aggregates nor of partial states.
  */
 extern GpbShards *gpb_shards_match(const GpbGrouping *grouping,
 								   const struct GpbAggregatePath *first, const char **refusal);

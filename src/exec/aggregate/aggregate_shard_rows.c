@@ -33,8 +33,8 @@ typedef struct GpbShardPlace
 	GpbWordType words;			/* of a group's value, or of an item's */
 	int			slot;			/* of a group: its first */
 	const GpbAnswerColumn *column;	/* of an item */
-	const GpbAnswerColumn *state[GPB_PARTIAL_RESTS + 1];	/* of a state: that of each of its terms,
-															 * or NULL */
+	GpbAnswerColumn state[GPB_PARTIAL_RESTS + 1];	/* of a state: that of each of its terms, with the
+													 * words that it fills; all zeros: none */
 	GpbPartialKind kind;		/* of the state */
 	FuncExpr   *call;			/* of moments: what makes groups of them */
 	ExprState  *result;
@@ -73,7 +73,7 @@ is_filled(const GpbShardRows *rows, const GpbShardPlace *before, const GpbAnswer
 	{
 		for (int term = 0; term < lengthof(place->state); term++)
 		{
-			if (place->state[term] == column)
+			if (place->state[term].count == column->count)
 				return true;
 		}
 	}
@@ -89,8 +89,12 @@ place_term(const GpbShardRows *rows, int number, int term, GpbShardPlace *place)
 	if (number == GPB_NO_TERM)
 		return;
 	column = find_column(&rows->format, number);
-	if (!is_filled(rows, place, column))
-		place->state[term] = column;
+	if (is_filled(rows, place, column))
+		return;
+	place->state[term] = *column;
+	/* bounds and bits are other columns' affair */
+	place->state[term].minmax = place->state[term].halves = 0;
+	place->state[term].bits_and = place->state[term].bits_or = place->state[term].bits_xor = 0;
 }
 
 /*
@@ -260,9 +264,9 @@ set_state(const GpbShardPlace *place, Datum value, int64 *answer)
 				 errmsg("a shard returned a partial state of another kind than it was asked for")));
 	for (int term = 0; term < lengthof(place->state); term++)
 	{
-		const GpbAnswerColumn *column = place->state[term];
+		const GpbAnswerColumn *column = &place->state[term];
 
-		if (column == NULL)
+		if (column->count == 0)
 			continue;
 		/* another column of the row may have counted the same values */
 		answer[column->count] = 0;

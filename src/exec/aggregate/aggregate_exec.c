@@ -106,6 +106,8 @@ begin_plans(GpbAggregateScan *scan, List *plans, int eflags)
 		gpb_start_child(&scan->node, eflags);
 		if (scan->plan.source == GPB_OF_STATES)
 			gpb_aggregate_read_here(scan);
+		if (scan->plan.nshard > 0)
+			gpb_shards_begin(scan);
 		ordinary = 1;
 	}
 	if (list_length(plans) > ordinary)

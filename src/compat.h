@@ -423,6 +423,9 @@ gpb_complete_shown(PlanState *ps, void *context)
 	return planstate_tree_walker(ps, gpb_complete_shown, context);
 }
 
+/* What EXPLAIN shows of a SubPlan: 19 has a name of it, earlier servers its number and kind. */
+#define GPB_SUBPLAN_NAME(name) psprintf("SubPlan %s", name)
+
 /* What a handler returns: 19 wants a constant, earlier servers free it. */
 #define GPB_RETURN_ROUTINE(routine) PG_RETURN_POINTER(routine)
 
@@ -460,6 +463,7 @@ typedef uint32 GpbBufferState;
 	ParamListInfo params
 #define GPB_PLANNER_PASSED parse, query_string, cursor_options, params
 
+#define GPB_SUBPLAN_NAME(name) (name)
 #define gpb_complete_shown(ps, context) ((void) 0)
 #define GPB_RETURN_ROUTINE(routine) \
 	PG_RETURN_POINTER(memcpy(palloc(sizeof(IndexAmRoutine)), routine, sizeof(IndexAmRoutine)))

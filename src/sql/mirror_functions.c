@@ -143,23 +143,21 @@ gpubtree_mirrors(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* gpubtree_device(): one row, whether there is a device or not. */
-Datum
-gpubtree_device(PG_FUNCTION_ARGS)
+/* The row of gpubtree_device() for one service */
+static void
+put_device(ReturnSetInfo *result, int number)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	GpbServiceStatus status;
 	GpbCounters counters;
 	const GpbDeviceInfo *device = &status.device;
 	Datum		values[14];
 	bool		nulls[14] = {false};
 
-	InitMaterializedSRF(fcinfo, 0);
-	gpb_service_status(&status);
+	gpb_service_status(number, &status);
 	gpb_read_counters(&counters);
 	values[0] = CStringGetTextDatum(status.device_kind);
 	values[1] = CStringGetTextDatum(device->name);
-	values[2] = Int32GetDatum(device->ordinal);
+	values[2] = Int32GetDatum(status.ordinal);
 	values[3] = CStringGetTextDatum(psprintf("%d.%d", device->compute_major,
 											 device->compute_minor));
 	values[4] = Int32GetDatum(device->multiprocessors);
@@ -167,17 +165,29 @@ gpubtree_device(PG_FUNCTION_ARGS)
 	values[6] = Int64GetDatum((int64) device->memory_used);
 	values[7] = Int64GetDatum((int64) device->memory_limit);
 	values[8] = Int32GetDatum(status.mirrors);
-	values[9] = Int64GetDatum((int64) counters.requests);
+	values[9] = Int64GetDatum((int64) status.requests);
 	values[10] = CStringGetTextDatum(status.status);
 	values[11] = Int32GetDatum(status.pid);
 	values[12] = Int64GetDatum((int64) counters.cpu_requests);
 	values[13] = TimestampTzGetDatum(counters.reset);
 	nulls[1] = !status.present;
-	nulls[2] = nulls[3] = nulls[4] = strcmp(status.device_kind, "cuda") != 0;
+	nulls[2] = status.ordinal < 0;
+	nulls[3] = nulls[4] = strcmp(status.device_kind, "cuda") != 0;
 	nulls[5] = nulls[6] = nulls[7] = !status.present;
 	nulls[11] = status.pid == 0;
 	nulls[13] = !status.loaded;
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/* gpubtree_device(): one row for each device, and one if there is none. */
+Datum
+gpubtree_device(PG_FUNCTION_ARGS)
+{
+	int			number;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (number = 0; number < gpb_services_count(); number++)
+		put_device((ReturnSetInfo *) fcinfo->resultinfo, number);
 	return (Datum) 0;
 }
 

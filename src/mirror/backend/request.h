@@ -32,7 +32,7 @@ struct GpbRequest
 };
 
 /*
- * Claim a slot for requests about ref.  Returns NULL if there is no service, or one that hangs, or
+ * Claim a slot of ref's device for requests about ref.  Returns NULL if there is no service, or one that hangs, or
  * if no slot is free and the caller does not wait.  Cancellable; no LWLock held.
  */
 extern GpbRequest *gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait);

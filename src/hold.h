@@ -17,8 +17,8 @@
  * The service has no locks to wait for.  If the data directory has a file gpubtree_hold.NAME, the
  * service waits at point NAME until that file is removed, and shows that it does by a file
  * gpubtree_held.NAME.  At a point written GPB_SLOW_SERVICE it goes slowly: if there is a file
- * gpubtree_slow.NAME, it sleeps the nanoseconds written there for each of n things.  Where there are
- * several devices a file NAME.1 is for the service of device 1 alone.
+ * gpubtree_slow.NAME, it sleeps the nanoseconds written there for each of n things.  Where there
+ * are several devices a file NAME.1 is for the service of device 1 alone.
  *
  * Where the session names the point programs-in-log, programs that it compiles, and what it cannot
  * compile, are written to the server's log (test/program_steps).

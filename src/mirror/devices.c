@@ -90,7 +90,7 @@ add_kind(GpbDeviceList *list, const char *name)
 	if (choice == lengthof(names) ||
 		(list->n > 0 && (choice != GPB_CHOOSE_HOST || list->choice != GPB_CHOOSE_HOST)))
 	{
-		GUC_check_errdetail("It is \"auto\", \"cuda\", \"off\", or \"host\" once for each host device, as in \"host, host\".");
+		GUC_check_errdetail("It is \"auto\", \"cuda\", \"off\", or a list of \"host\", once for each device.");
 		return false;
 	}
 	list->choice = choice;
@@ -177,7 +177,7 @@ gpb_define_devices(void)
 {
 	DefineCustomStringVariable("gpubtree.device",
 							   "Selects the devices that hold mirrors.",
-							   "auto is CUDA devices if there are any, else none; host keeps mirrors in a service's own memory.",
+							   "auto is CUDA devices if there are any, else none; host is a service's own memory.",
 							   &device_setting, "auto", PGC_SIGHUP, GUC_LIST_INPUT,
 							   check_device, assign_device, NULL);
 	DefineCustomStringVariable("gpubtree.cuda_device",

@@ -24,7 +24,8 @@
  * is current: so an entry that was freed and is being filled anew is never taken for an image.
  *
  * The memory of images is units of the pool of the device that has the mirror, at most a quarter of
- * it.  Images that nobody but their mirror uses are dropped when units are short.  No lock is held but the pool's, for a moment.
+ * it.  Images that nobody but their mirror uses are dropped when units are short.  No lock is held
+ * but the pool's, for a moment.
  *
  *-------------------------------------------------------------------------
  */

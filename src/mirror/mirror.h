@@ -46,8 +46,8 @@ typedef struct GpbMirrorRef
 } GpbMirrorRef;
 
 /*
- * Is there a device with a service that answers, and do gpubtree.enabled and gpubtree.enable_device let this
- * session use it?  Cheap.
+ * Is there a device with a service that answers, and do gpubtree.enabled and gpubtree.enable_device
+ * let this session use it?  Cheap.
  */
 extern bool gpb_mirror_available(void);
 
@@ -99,8 +99,8 @@ extern void gpb_mirror_forgive(Relation index);
 
 /*
  * How busy the service is that has the index's mirror, or would be the least busy one for a new
- * mirror: the requests of queries that it has and has not answered, at most gpb_mirror_load_limit().
- * No lock is taken.
+ * mirror: the requests of queries that it has and has not answered, at most
+ * gpb_mirror_load_limit().  No lock is taken.
  */
 extern int	gpb_mirror_load(Relation index);
 extern int	gpb_mirror_load_limit(void);
@@ -277,9 +277,9 @@ extern uint64 gpb_request_staged_groups(const GpbRequest *request);
 extern bool gpb_sort_available(void);
 /*
  * Take a query slot for a sort of records (sort.h), and "bytes" of staging, or what a build may
- * have or there is, but at least 64 kB.  The sort is the slot's, on the device that is least busy with
- * others, and ends with the request.  This never waits, so it may be called with a pin held: it returns NULL if there is no
- * service, no slot or no staging.
+ * have or there is, but at least 64 kB.  The sort is the slot's, on the device that is least busy
+ * with others, and ends with the request.  This never waits, so it may be called with a pin held:
+ * it returns NULL if there is no service, no slot or no staging.
  */
 extern GpbRequest *gpb_request_begin_sort(Size bytes);
 /*

@@ -3,10 +3,10 @@
  * pool.c
  *	  The staging of batches: shared memory handed out in spans of units.
  *
- * Each device has a pool, which is part of the region that its service registers with it.  A query slot has one
- * span of adjoining units or none, and the span goes when the slot is freed, by whoever
- * frees it (slots.c); so no unit is lost with a backend or a service.  Map images have spans too,
- * which go with their last user (map_image.c).
+ * Each device has a pool, which is part of the region that its service registers with it.  A query
+ * slot has one span of adjoining units or none, and the span goes when the slot is freed, by
+ * whoever frees it (slots.c); so no unit is lost with a backend or a service.  Map images have
+ * spans too, which go with their last user (map_image.c).
  *
  * A pool's lock is taken for a scan of its map and no longer.  It comes after all other locks, and
  * nothing is taken after it.

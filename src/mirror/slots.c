@@ -12,8 +12,8 @@
  * 						    \-----------+--> ABANDONED -> FREE (service)
  *
  * Each device has slots of its own, and a pool, so what a service that hangs keeps is nobody
- * else's.  A request names the incarnation of the service that it is meant for.  A service refuses requests
- * meant for its predecessor, and at its start frees what the predecessor had: by then the
+ * else's.  A request names the incarnation of the service that it is meant for.  A service refuses
+ * requests meant for its predecessor, and at its start frees what the predecessor had: by then the
  * postmaster has reaped that process, and with it the transfers of its device.
  *
  * A query slot's staging, units of the pool, goes with the slot: whoever frees the slot frees the
@@ -334,9 +334,10 @@ gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok)
 }
 
 /*
- * Free what an earlier service of the device left, whose process and device context no longer exist; a backend
- * that still waits for it gets a refusal.  A service does this at its start, and one without a
- * device whenever it is woken: a request made for its predecessor may be submitted late.
+ * Free what an earlier service of the device left, whose process and device context no longer
+ * exist; a backend that still waits for it gets a refusal.  A service does this at its start, and
+ * one without a device whenever it is woken: a request made for its predecessor may be submitted
+ * late.
  */
 void
 gpb_slots_reclaim(int device)
@@ -360,8 +361,8 @@ gpb_slots_reclaim(int device)
 }
 
 /*
- * Wake every backend that waits for the device's service, which is going: each looks whether its incarnation
- * is still there.
+ * Wake every backend that waits for the device's service, which is going: each looks whether its
+ * incarnation is still there.
  */
 void
 gpb_slots_wake_all(int device)

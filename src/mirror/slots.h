@@ -27,8 +27,9 @@ extern GpbRequestSlot *gpb_slot_at(int device, GpbSlotClass class, int number);
 extern char *gpb_slot_staging(int device, GpbSlotClass class, int number);
 extern Size gpb_slot_staging_size(GpbSlotClass class);
 /*
- * How many builds may have a sort on a device at a time, and units for each: a build keeps both for as long as
- * it reads its table, and queries wait where there are none.  0 where there are too few of either.
+ * How many builds may have a sort on a device at a time, and units for each: a build keeps both for
+ * as long as it reads its table, and queries wait where there are none.  0 where there are too few
+ * of either.
  */
 extern int	gpb_sorts_at_most(void);
 extern uint32 gpb_sort_units(void);

@@ -107,7 +107,9 @@ state_name(const GpbMirrorStatus *status)
 	return status->epoch == 0 ? "empty" : "ready";
 }
 
-/* gpubtree_mirrors(): one row for each mirror. */
+/*
+ * gpubtree_mirrors(): one row for each mirror.  Before 0.2.0 rows have no device, the last column.
+ */
 Datum
 gpubtree_mirrors(PG_FUNCTION_ARGS)
 {
@@ -118,8 +120,8 @@ gpubtree_mirrors(PG_FUNCTION_ARGS)
 	for (slot = 0; slot < gpb_mirror_slots(); slot++)
 	{
 		GpbMirrorStatus status;
-		Datum		values[14];
-		bool		nulls[14] = {false};
+		Datum		values[15];
+		bool		nulls[15] = {false};
 
 		if (!gpb_mirror_status(slot, &status))
 			continue;
@@ -138,6 +140,8 @@ gpubtree_mirrors(PG_FUNCTION_ARGS)
 		values[11] = CStringGetTextDatum(status.inner_only ? "inner-only" : "full");
 		values[12] = Int64GetDatum((int64) status.stale_moves);
 		values[13] = Float8GetDatum(status.cpu_share);
+		values[14] = Int32GetDatum(status.ordinal);
+		nulls[14] = status.ordinal < 0;
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;

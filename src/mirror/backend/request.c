@@ -30,8 +30,8 @@
 /*
  * To be put to sleep and woken costs both sides system calls, more than a small request takes.  So
  * a backend looks for the answer before it sleeps, about twice as long as its answers took lately,
- * if they took no more than GPB_LOOK_WORTH_US.  No more backends look at a time than leave a processor
- * to each service, and one to others.
+ * if they took no more than GPB_LOOK_WORTH_US.  No more backends look at a time than leave a
+ * processor to each service, and one to others.
  */
 #define GPB_FIRST_LOOK_US	30
 #define GPB_LOOK_WORTH_US	200
@@ -48,8 +48,8 @@ static double usual_us = GPB_FIRST_LOOK_US; /* what this backend's answers took 
 /* ---- claim ---- */
 
 /*
- * Claim a free slot of the device and class.  Returns NULL if there is none and the caller does not wait, or
- * if there is no service.
+ * Claim a free slot of the device and class.  Returns NULL if there is none and the caller does not
+ * wait, or if there is no service.
  */
 static GpbRequestSlot *
 claim_slot(int device, GpbSlotClass class, bool wait, int *number)

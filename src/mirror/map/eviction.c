@@ -50,8 +50,8 @@ gpb_registry_least_used(int device, int except, TimestampTz keep_since)
 
 /*
  * Discard the least recently used mirror, other than that in slot "except" and those that are kept,
- * and wait until a service has freed something, or its service is gone or hangs.  No LWLock held.  Returns false
- * if nothing could be discarded.
+ * and wait until a service has freed something, or its service is gone or hangs.  No LWLock held.
+ * Returns false if nothing could be discarded.
  */
 bool
 gpb_registry_free_one(int except, TimestampTz keep_since)

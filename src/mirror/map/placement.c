@@ -5,9 +5,9 @@
  *
  * So mirrors spread, those of a table's partitions, too, which are made one after the other.  A
  * mirror that is being made counts with what it is thought to need.  Where no device has room, that
- * one makes it whose mirrors were used longest ago, as if all were one device.  A mirror stays where
- * it is as long as it lives.  If its device is lost the next service for that discards it, and it is
- * made anew where there is most memory then.
+ * one makes it whose mirrors were used longest ago, as if all were one device.  A mirror stays
+ * where it is as long as it lives.  If its device is lost the next service for that discards it,
+ * and it is made anew where there is most memory then.
  *
  *-------------------------------------------------------------------------
  */

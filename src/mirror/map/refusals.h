@@ -13,7 +13,10 @@
 extern Size gpb_refusals_size(void);
 extern void gpb_refusals_init_shmem(void);
 
-/* Do not try to mirror the index again soon in this way on a device.  Registry lock held exclusively. */
+/*
+ * Do not try to mirror the index again soon in this way on a device.  Registry lock held
+ * exclusively.
+ */
 extern void gpb_refuse_mirror(const GpbIdentity *identity, GpbMirrorMode mode, int device);
 /* Is the index not to be tried again yet in this way on a device?  Registry lock held. */
 extern bool gpb_is_refused(const GpbIdentity *identity, GpbMirrorMode mode, int device);

@@ -4,8 +4,9 @@
  *	  Which indexes are mirrored: slots, tags, identities, discarding.
  *
  * Life of a slot: FREE -> (a backend attaches, attach.c) LIVE -> (anyone) DISCARDED -> (its
- * device's service, once nobody owns a refresh of it) FREE.  A discarded mirror is never revived; a new one
- * has a new generation, and the service refuses whoever still holds a reference to the old one.
+ * device's service, once nobody owns a refresh of it) FREE.  A discarded mirror is never revived; a
+ * new one has a new generation, and the service refuses whoever still holds a reference to the old
+ * one.
  *
  * "live" state and tag go together: discarding clears the state first, so that a launch which finds
  * the state live *after* having read the changed map knows that all markers up to that reading had

@@ -44,9 +44,10 @@ typedef struct GpbIdentity
 } GpbIdentity;
 
 /*
- * A registry slot.  What stands before the state changes under the exclusive registry lock while the
- * slot is free; state too, but is read without it.  Segments are added by the owner of the refresh and
- * taken away by the service, both under the exclusive lock and only while they hold "owner".
+ * A registry slot.  What stands before the state changes under the exclusive registry lock while
+ * the slot is free; state too, but is read without it.  Segments are added by the owner of the
+ * refresh and taken away by the service, both under the exclusive lock and only while they hold
+ * "owner".
  */
 typedef struct GpbMirrorSlot
 {

@@ -4,7 +4,8 @@
  *	  The device's side of the registry: making mirrors, giving them up, finding them.
  *
  * A service looks at the mirrors of its own device alone.  What it has by registry slot is empty
- * where the slot has another device's mirror: whoever frees a slot has destroyed its own part first.
+ * where the slot has another device's mirror: whoever frees a slot has destroyed its own part
+ * first.
  *
  *-------------------------------------------------------------------------
  */

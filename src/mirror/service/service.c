@@ -3,13 +3,13 @@
  * service.c
  *	  The background worker that owns a device and answers requests: the process and its loop.
  *
- * One process for each device, one thread, no database connection, no transactions, no shared buffers (rule M9).
- * It takes refreshes one by one in the order it finds them (service_refresh.c), launches all
- * queries it finds and looks whether any has ended (service_query.c), and sleeps when there is
- * nothing to do.
+ * One process for each device, one thread, no database connection, no transactions, no shared
+ * buffers (rule M9).  It takes refreshes one by one in the order it finds them (service_refresh.c),
+ * launches all queries it finds and looks whether any has ended (service_query.c), and sleeps when
+ * there is nothing to do.
  *
- * A device that is lost takes its service with it, and no other: one log line, exit status 1, and the
- * postmaster starts another, which begins with no mirrors.
+ * A device that is lost takes its service with it, and no other: one log line, exit status 1, and
+ * the postmaster starts another, which begins with no mirrors.
  *
  *-------------------------------------------------------------------------
  */

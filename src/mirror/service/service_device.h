@@ -16,8 +16,8 @@ extern const GpbDeviceApi *gpb_api;
 extern GpbDevice *gpb_device;	/* NULL if none is open */
 
 /*
- * Open the device that gpubtree.device and gpubtree.cuda_device name for this service.  Returns false if there is none: one log line, and
- * the server runs without mirrors.
+ * Open the device that gpubtree.device and gpubtree.cuda_device name for this service.  Returns
+ * false if there is none: one log line, and the server runs without mirrors.
  */
 extern bool gpb_open_device(int channels);
 /* Say once if more devices are named by now than the server has services. */

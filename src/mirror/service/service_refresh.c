@@ -113,7 +113,8 @@ gpb_serve_refreshes(void)
 			gpb_slot_free(GPB_REFRESH_SLOT, slot);
 		else if (gpb_slot_take(slot))
 		{
-			bool		ok = serve_upload(slot, gpb_slot_staging(gpb_service_device, GPB_REFRESH_SLOT, i));
+			bool		ok = serve_upload(slot, gpb_slot_staging(gpb_service_device,
+															 GPB_REFRESH_SLOT, i));
 
 			gpb_slot_answer(GPB_REFRESH_SLOT, slot, ok);
 			gpb_heartbeat();

@@ -85,8 +85,8 @@ register_worker(const char *name, const char *function, int number)
 }
 
 /*
- * Register a service for each device, and the refresher.  They start with the server, before recovery ends, so that a
- * standby has them; they connect to no database (rule M9).
+ * Register a service for each device, and the refresher.  They start with the server, before
+ * recovery ends, so that a standby has them; they connect to no database (rule M9).
  */
 void
 gpb_mirror_register_workers(void)

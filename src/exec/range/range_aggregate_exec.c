@@ -517,6 +517,47 @@ const GpbNodeKind gpb_range_aggregate_node = {
 
 /* ---- GpubtreeJoinAggregate: one group, and no rows ---- */
 
+/* Ranges that are parted together, few enough that they are in the nearest cache when they are */
+#define GPB_PARTED_TOGETHER		1024
+
+/*
+ * Read the ranges of at most so many outer rows, and part them among the partitions as they come.
+ * Sets *why to why there is no answer, if there is none; false if these are the last rows.
+ */
+static bool
+add_parted_rows(GpbRangeAggregateScan *scan, uint32 most, const char **why)
+{
+	const GpbOuterRanges *ranges = &scan->outer.ranges[0];
+	uint32		n = 0;
+	bool		more;
+
+	gpb_partitions_expect(scan->partitions, ranges->form,
+						  (uint64) Min(scan->node.child->plan->plan_rows, most));
+	do
+	{
+		more = gpb_outer_read_ranges(&scan->outer, Min(most - n, GPB_PARTED_TOGETHER));
+		gpb_partitions_part(scan->partitions, ranges->form, ranges->ranges, ranges->n);
+		n += ranges->n;
+	} while (more && n < most);
+	if (n > 0)
+		*why = gpb_ask_total_shares(scan->ask, gpb_partitions_parts(scan->partitions));
+	return more;
+}
+
+/* Read the ranges of at most so many outer rows, and add what they have; like the above. */
+static bool
+add_some_rows(GpbRangeAggregateScan *scan, uint32 most, const char **why)
+{
+	bool		more;
+
+	if (scan->partitions != NULL && gpb_partitions_begin_parts(scan->partitions))
+		return add_parted_rows(scan, most, why);
+	more = gpb_outer_read_ranges(&scan->outer, most);
+	if (scan->outer.ranges[0].n > 0)
+		*why = ask_total(scan);
+	return more;
+}
+
 /*
  * Add up the ranges of all outer rows, a batch after the other, in one group.  The planner has
  * found the program to be certain, once it is bound.
@@ -532,9 +573,7 @@ add_outer_rows(GpbRangeAggregateScan *scan)
 	gpb_group_init(scan->ask);
 	do
 	{
-		more = gpb_outer_read_ranges(&scan->outer, most);
-		if (ranges->n > 0)
-			why = ask_total(scan);
+		more = add_some_rows(scan, most, &why);
 		if (why != NULL)
 			elog(ERROR, "program over index \"%s\" has no answer: %s",
 				 RelationGetRelationName(scan->node.index), why);

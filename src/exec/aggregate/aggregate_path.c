@@ -156,13 +156,10 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 		   List *custom_plans)
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
-	CustomScan *scan;
 
 	if (alike->plans->model == NULL)
 		alike->plans->model = (CustomScan *)
 			plan_aggregate(root, alike->model->path.parent, alike->model, tlist, NIL, NIL);
-	scan = gpb_sibling_plan(alike, 1);
-	/* the state is of the same expression */
-	scan->scan.plan.targetlist = tlist;
-	return &scan->scan.plan;
+	/* the target list is the state, which is of the same expression in all */
+	return &gpb_sibling_plan(alike, 1, tlist, true)->scan.plan;
 }

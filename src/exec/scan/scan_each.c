@@ -72,7 +72,7 @@ Var *
 gpb_scan_wants_each(PlannerInfo *root, RelOptInfo *rel)
 {
 	Query	   *parse = root->parse;
-	List	   *expressions = get_tlist_exprs(root->processed_tlist, true);
+	List	   *expressions;
 	Var		   *column;
 
 	if ((parse->distinctClause == NIL && parse->groupClause == NIL) || parse->hasAggs ||
@@ -83,7 +83,7 @@ gpb_scan_wants_each(PlannerInfo *root, RelOptInfo *rel)
 		!equality_is_own(root, parse->distinctClause) ||
 		!equality_is_own(root, parse->groupClause))
 		return NULL;
-	expressions = lappend(list_copy(expressions), parse->havingQual);
+	expressions = lappend(get_tlist_exprs(root->processed_tlist, true), parse->havingQual);
 	if (contain_volatile_functions((Node *) expressions) ||
 		contain_subplans((Node *) expressions))
 		return NULL;

@@ -199,9 +199,11 @@ sorts_by_column(PlannerInfo *root, IndexOptInfo *index, int column)
 
 	foreach(lc, class->ec_members)
 	{
-		if (match_index_to_operand(gpb_of_child(root, index->rel,
-												(Node *) lfirst_node(EquivalenceMember,
-																	 lc)->em_expr),
+		const EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
+
+		/* other leaves' columns are there too */
+		if (!member->em_is_child && member->em_datatype == index->opcintype[column] &&
+			match_index_to_operand(gpb_of_child(root, index->rel, (Node *) member->em_expr),
 								   column, index))
 			return true;
 	}
@@ -209,32 +211,22 @@ sorts_by_column(PlannerInfo *root, IndexOptInfo *index, int column)
 }
 
 /*
- * Direction in which the index has the order of the query, but for that of equal keys;
- * NoMovementScanDirection if it does not.  The columns before the ordered one have single values,
- * which core does not know of all of them: so it is asked about the order of the others.
+ * Direction in which the index has the order of the query, which sorts by this column of it, but
+ * for that of equal keys; NoMovementScanDirection if it does not.  The columns before it have single
+ * values, which core does not know of all of them.  Core, asked for the order of the index, would
+ * look for the column among those of all leaves.
  */
 static ScanDirection
 rank_direction(PlannerInfo *root, IndexOptInfo *index, int column)
 {
-	List	   *wanted = key_pathkeys(root);
-	IndexOptInfo others = *index;
+	const PathKey *wanted = linitial_node(PathKey, root->sort_pathkeys);
+	bool		forward = gpb_pathkey_descends(wanted) == index->reverse_sort[column];
 
-	others.nkeycolumns -= column;
-	others.sortopfamily += column;
-	others.opfamily += column;
-	others.opcintype += column;
-	others.indexkeys += column;
-	others.indexcollations += column;
-	others.reverse_sort += column;
-	others.nulls_first += column;
-	others.indextlist = list_copy_tail(index->indextlist, column);
-	if (pathkeys_contained_in(wanted,
-							  build_index_pathkeys(root, &others, ForwardScanDirection)))
-		return ForwardScanDirection;
-	if (pathkeys_contained_in(wanted,
-							  build_index_pathkeys(root, &others, BackwardScanDirection)))
-		return BackwardScanDirection;
-	return NoMovementScanDirection;
+	if (wanted->pk_opfamily != index->sortopfamily[column] ||
+		wanted->pk_eclass->ec_collation != index->indexcollations[column] ||
+		(wanted->pk_nulls_first == index->nulls_first[column]) != forward)
+		return NoMovementScanDirection;
+	return forward ? ForwardScanDirection : BackwardScanDirection;
 }
 
 /*

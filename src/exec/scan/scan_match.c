@@ -141,15 +141,15 @@ gpb_scan_wants_first(PlannerInfo *root, RelOptInfo *rel, GpbScanFirst *first)
 	TypeCacheEntry *type;
 	Node	   *expression;
 
-	if (!query_sorts_rows(root) || (clause = first_key(root)) == NULL)
+	if (!query_sorts_rows(root) || !first_count(parse, rel->rows, first) ||
+		(clause = first_key(root)) == NULL)
 		return false;
 	expression = gpb_of_child(root, rel, get_sortgroupclause_expr(clause, root->processed_tlist));
 	type = lookup_type_cache(exprType(expression), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
 	first->expression = (Expr *) expression;
 	first->descending = clause->sortop == type->gt_opr;
 	first->nulls_first = clause->nulls_first;
-	return first_count(parse, rel->rows, first) &&
-		(first->descending || clause->sortop == type->lt_opr) &&
+	return (first->descending || clause->sortop == type->lt_opr) &&
 		bms_is_member(rel->relid, pull_varnos(root, expression)) &&
 		!contain_volatile_functions(expression) && !contain_subplans(expression);
 }

@@ -88,7 +88,7 @@ other_column(const GpbSibling *sibling, AttrNumber column)
 static Var *
 other_var(const GpbSibling *sibling, const Var *var)
 {
-	Var		   *other = makeNode(Var);
+	Var		   *other = palloc(sizeof(Var));
 
 	*other = *var;
 	other->varno = sibling->other->relid;
@@ -352,7 +352,7 @@ other_columns(const GpbSibling *sibling, const List *columns, int from)
 	for_each_from(lc, columns, from)
 	{
 		const TargetEntry *column = lfirst_node(TargetEntry, lc);
-		TargetEntry *other = makeNode(TargetEntry);
+		TargetEntry *other = palloc(sizeof(TargetEntry));
 
 		*other = *column;
 		other->expr = (Expr *) gpb_sibling_expression(sibling, (Node *) column->expr);
@@ -406,7 +406,7 @@ gpb_sibling_plan(const GpbAlikePath *path, int shared, List *tlist, bool same_ta
 	GpbAlikePlans *plans = path->plans;
 	const CustomScan *model = plans->model;
 	List	   *own_columns = other_columns(sibling, model->custom_scan_tlist, shared);
-	CustomScan *scan = makeNode(CustomScan);
+	CustomScan *scan = palloc(sizeof(CustomScan));
 
 	*scan = *model;
 	scan->scan.plan.targetlist = tlist;

@@ -13,6 +13,7 @@
 #define GPB_SIBLING_H
 
 #include "postgres.h"
+#include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 

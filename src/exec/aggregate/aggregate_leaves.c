@@ -211,8 +211,8 @@ is_alike(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other)
 }
 
 /*
- * Is leaf i alike one that was refused?  Reasons name indexes, so where they are wanted each leaf is
- * tried.
+ * Is leaf i alike one that was refused?  Reasons name indexes, so where they are wanted each leaf
+ * is tried.
  */
 static bool
 was_refused(const GpbMerge *merge, int i)

@@ -100,8 +100,8 @@ gpb_offer_aggregate_path(RelOptInfo *grouped_rel, GpbAggregatePath *own)
 /* ---- plan ---- */
 
 /*
- * The columns of the scan tuple: what the node computes, the key if there are conditions on it and,
- * to show the filters and what aggregates depend on, the other columns in them.
+ * The columns of the scan tuple: what the node computes, the key if there are conditions on it, or
+ * nothing else, and, to show the filters and what aggregates depend on, the other columns in them.
  */
 static List *
 scan_columns(PlannerInfo *root, const GpbAggregatePath *own)
@@ -110,7 +110,8 @@ scan_columns(PlannerInfo *root, const GpbAggregatePath *own)
 	List	   *columns = list_copy(own->columns);
 	int			i;
 
-	if (plan->conditions != NIL || plan->arrays != NIL || plan->arms != NIL || plan->skips != NIL)
+	if (columns == NIL || plan->conditions != NIL || plan->arrays != NIL || plan->arms != NIL ||
+		plan->skips != NIL)
 		columns = list_concat_unique(columns, gpb_key_vars(root, own->index));
 	columns = list_concat_unique(columns,
 								 pull_var_clause((Node *) plan->filters,

@@ -212,9 +212,9 @@ sorts_by_column(PlannerInfo *root, IndexOptInfo *index, int column)
 
 /*
  * Direction in which the index has the order of the query, which sorts by this column of it, but
- * for that of equal keys; NoMovementScanDirection if it does not.  The columns before it have single
- * values, which core does not know of all of them.  Core, asked for the order of the index, would
- * look for the column among those of all leaves.
+ * for that of equal keys; NoMovementScanDirection if it does not.  The columns before it have
+ * single values, which core does not know of all of them.  Core, asked for the order of the index,
+ * would look for the column among those of all leaves.
  */
 static ScanDirection
 rank_direction(PlannerInfo *root, IndexOptInfo *index, int column)

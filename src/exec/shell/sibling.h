@@ -93,9 +93,9 @@ extern CustomPath *gpb_make_alike_path(const CustomPathMethods *methods, CustomP
 extern bool gpb_sibling_is_less_visible(const RelOptInfo *leaf, const RelOptInfo *other);
 
 /*
- * The plan node of the path, with this target list, of whose model's plans the model is known.  What
- * is beyond its expressions is the same, but that the private list begins with the index; so are,
- * and have the same expressions, the first columns of the scan tuple that are "shared".
+ * The plan node of the path, with this target list, of whose model's plans the model is known.
+ * What is beyond its expressions is the same, but that the private list begins with the index; so
+ * are, and have the same expressions, the first columns of the scan tuple that are "shared".
  * same_target: the target list has nothing but these, so it is the same for all nodes too, and
  * nobody looks into it before the statement has been planned, as a sort would.
  *

@@ -389,6 +389,9 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	GPB_COUNT_MATCH();
 	gpb_scan_match_ranges(root, match);
 	gpb_match_skip(root, index, NIL, &match->split, &match->skip);
+	/* without filters, found out before anything is built */
+	if (wish.first != NULL && match->split.others == NIL && core_reads_in_order(root, match))
+		return false;
 	if (wish.each != NULL)
 		return match_each(root, match, wish.each);
 	many = all && (wish.many || gpb_arrays_have_many(root, plan->arrays));

@@ -85,6 +85,9 @@ extern void gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan);
 /* Get the fields of the plan node; items and types are palloc'd. */
 extern void gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan);
 
+/* The index of the plan node, which is all in which leaves that are alike differ */
+extern Oid	gpb_aggregate_index(const CustomScan *scan);
+
 extern const GpbNodeKind gpb_aggregate_node;
 
 /*

@@ -109,6 +109,7 @@ installcheck: export PGOPTIONS := $(PGOPTIONS) $(REGRESS_SETTINGS)
 # The expected output is that of 15: on later servers what means the same is no difference.
 ifeq ($(filter 15,$(MAJORVERSION)),)
 installcheck: export PATH := $(abspath $(TOP))/test/normalized:$(PATH)
+installcheck: export GPB_SERVER := $(MAJORVERSION)
 endif
 
 -include $(OBJS:.o=.d) $(wildcard cuda/*.d test/kernel/cuda/*.d)

@@ -120,6 +120,7 @@ static void
 explain_joined(GpbRangeAggregateScan *scan, List *ancestors, ExplainState *es)
 {
 	CustomScanState *css = &scan->node.css;
+	GpbBatchCounters counters = {0};
 
 	if (scan->plan.partitions.n > 0)
 		gpb_explain_inner_partitions(scan->plan.partitions.table, gpb_inner_alias(css, es), es);
@@ -129,7 +130,10 @@ explain_joined(GpbRangeAggregateScan *scan, List *ancestors, ExplainState *es)
 	if (!es->analyze)
 		return;
 	gpb_explain_gave_up(css, es);
-	gpb_ask_explain(scan->ask, GPB_LABEL_KEYS, es);
+	gpb_ask_counters(scan->ask, &counters);
+	if (scan->workers.counters.runs > 0)
+		gpb_batch_counters_add(&counters, &scan->workers.counters);
+	gpb_explain_counters(GPB_LABEL_KEYS, &counters, 0, es);
 }
 
 void

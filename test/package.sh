@@ -120,6 +120,7 @@ package_deb()
 	expect "the packages are built" deb_build "$1" || { end build; return 0; }
 	mkdir -p "$work/packages"
 	cp "$layer"/build/*.deb "$work/packages/"
+	[ -z "${GPB_PACKAGES:-}" ] || { mkdir -p "$GPB_PACKAGES" && cp "$work"/packages/*.deb "$GPB_PACKAGES/"; }
 	expect "lintian finds no error" deb_lintian
 	expect "sizes" deb_sizes "$1"
 	expect "the tests of debian/tests pass" deb_autopkgtest "$1" || true
@@ -257,7 +258,8 @@ rpm_systems() { server_system "$1" && build_system "$1"; }
 make_dist()
 {
 	mkdir -p "$1"
-	make -s -C "$root" PG_CONFIG="$PG_ORIGINAL" CUDA=no DIST="$1" dist
+	# PGXS has no part in it.
+	make -s -C "$root" PGXS=/dev/null CUDA=no DIST="$1" dist
 }
 
 rpm_build()

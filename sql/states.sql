@@ -14,7 +14,7 @@ INSERT INTO reading SELECT timestamptz '2024-03-01' + k * interval '17 minutes',
 	CASE WHEN k = 1777 THEN 'NaN' WHEN k = 2777 THEN 'Infinity' WHEN k % 211 = 0 THEN -0.0 WHEN k % 13 > 0 THEN (k * 7919 % 1009 - 500) * 10::float8 ^ (k % 90 * 6 - 270) / 3 END,
 	(k * 31 % 97) / 7.0, (k * 17 % 101) / 3.0, k % 300 - 100, CASE WHEN k % 5 > 0 THEN k * 7919 % 100003 - 50000 END, k::bigint * 1000000007 - 4000000000000,
 	CASE WHEN k = 3777 THEN 'NaN' ELSE (k * 104729 % 1000003) / 1000.0 - 400 END, CASE WHEN k % 7 > 0 THEN 'w' || k % 23 || repeat('é', k % 3 * 9) END,
-	date '2024-01-01' + k % 40, k % 3 = 0, md5((k % 31)::text)::uuid, (k % 29 - 9) * 1234567890123456789.25
+	date '2024-01-01' + k % 40, k % 3 = 0, md5((k % 31)::text)::uuid, CASE WHEN k = 4777 THEN 'NaN' ELSE (k % 29 - 9) * 1234567890123456789.25 END
 	FROM generate_series(1, 6000) k;
 CREATE INDEX reading_t ON reading USING gpubtree (t) INCLUDE (g, f, x, r, s, i, b, n, w, d, u);
 CREATE INDEX reading_wide ON reading USING gpubtree (t) INCLUDE (g, id, l);
@@ -66,7 +66,7 @@ SELECT what, states('SELECT ' || what || ' FROM reading'), states('SELECT g, ' |
 	'gpubtree_partial(f)', 'gpubtree_partial(r)', 'gpubtree_partial(s), gpubtree_partial(i), gpubtree_partial(b)', 'gpubtree_partial(n)',
 	'gpubtree_partial_variance(x)', 'gpubtree_partial_variance(r), gpubtree_partial_variance(s)', 'gpubtree_partial_variance(i), gpubtree_partial_variance(b)',
 	'gpubtree_partial_variance(n)', 'gpubtree_partial_regression(x, r)', 'gpubtree_partial_values(i % 50), count(*), sum(n)', 'gpubtree_partial_values(w), gpubtree_partial_values(d)',
-	'gpubtree_partial_values(x), gpubtree_partial_values(u)', 'gpubtree_partial_values(id), gpubtree_partial_values(l)', 'gpubtree_partial(l)', 'gpubtree_partial(f) FILTER (WHERE i > 5), gpubtree_partial_values(s) FILTER (WHERE i > 5)', 'gpubtree_partial(DISTINCT i)',
+	'gpubtree_partial_values(x), gpubtree_partial_values(u)', 'gpubtree_partial_values(id), gpubtree_partial_values(l)', 'gpubtree_partial(l), gpubtree_partial_variance(l)', 'gpubtree_partial(l)', 'gpubtree_partial(f) FILTER (WHERE i > 5), gpubtree_partial_values(s) FILTER (WHERE i > 5)', 'gpubtree_partial(DISTINCT i)',
 	'gpubtree_partial(n * 2)', 'gpubtree_partial(i + s)', 'gpubtree_partial_variance(f)', 'gpubtree_partial_regression(f, x)']) what;
 
 \set ECHO all

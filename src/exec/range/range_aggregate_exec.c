@@ -558,26 +558,36 @@ add_some_rows(GpbRangeAggregateScan *scan, uint32 most, const char **why)
 	return more;
 }
 
-/*
- * Add up the ranges of all outer rows, a batch after the other, in one group.  The planner has
- * found the program to be certain, once it is bound.
- */
-static void
-add_outer_rows(GpbRangeAggregateScan *scan)
+/* Ask for the ranges of all outer rows, a batch after the other; NULL, or why there is no answer */
+static const char *
+ask_outer_rows(GpbRangeAggregateScan *scan)
 {
 	const GpbOuterRanges *ranges = &scan->outer.ranges[0];
 	uint32		most = Min(gpb_rows_memory() / ranges->width, GPB_MOST_ROWS);
 	const char *why = NULL;
 	bool		more;
 
-	gpb_group_init(scan->ask);
 	do
 	{
 		more = add_some_rows(scan, most, &why);
-		if (why != NULL)
-			elog(ERROR, "program over index \"%s\" has no answer: %s",
-				 RelationGetRelationName(scan->node.index), why);
-	} while (more);
+	} while (more && why == NULL);
+	return why;
+}
+
+/*
+ * Add up the ranges of outer rows in one group.  The planner has found the program to be certain,
+ * once it is bound.
+ */
+static void
+add_outer_rows(GpbRangeAggregateScan *scan)
+{
+	const char *why;
+
+	gpb_group_init(scan->ask);
+	why = scan->shared != NULL ? gpb_range_ask_shared(scan) : ask_outer_rows(scan);
+	if (why != NULL)
+		elog(ERROR, "program over index \"%s\" has no answer: %s",
+			 RelationGetRelationName(scan->node.index), why);
 }
 
 /* Put the answer into the scan tuple. */
@@ -643,5 +653,10 @@ const GpbNodeKind gpb_join_aggregate_node = {
 	.exec.ExecCustomScan = exec_joined,
 	.exec.EndCustomScan = end_range_aggregate,
 	.exec.ReScanCustomScan = rescan_joined,
+	.exec.EstimateDSMCustomScan = gpb_range_estimate_shared,
+	.exec.InitializeDSMCustomScan = gpb_range_make_shared,
+	.exec.ReInitializeDSMCustomScan = gpb_range_renew_shared,
+	.exec.InitializeWorkerCustomScan = gpb_range_find_shared,
+	.exec.ShutdownCustomScan = gpb_range_leave_shared,
 	.exec.ExplainCustomScan = gpb_range_aggregate_explain
 };

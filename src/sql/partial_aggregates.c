@@ -23,6 +23,7 @@ PG_FUNCTION_INFO_V1(gpubtree_values_step);
 PG_FUNCTION_INFO_V1(gpubtree_first_step);
 PG_FUNCTION_INFO_V1(gpubtree_last_step);
 PG_FUNCTION_INFO_V1(gpubtree_merge_step);
+PG_FUNCTION_INFO_V1(gpubtree_merge_two);
 PG_FUNCTION_INFO_V1(gpubtree_state_combine);
 PG_FUNCTION_INFO_V1(gpubtree_state_write);
 PG_FUNCTION_INFO_V1(gpubtree_state_read);
@@ -219,6 +220,20 @@ gpubtree_merge_step(PG_FUNCTION_ARGS)
 		gpb_partial_merge_bytes(state, bytes);
 	}
 	PG_RETURN_POINTER(state);
+}
+
+/* gpubtree_merge(state, other): both as one; NULL is a state of no value. */
+Datum
+gpubtree_merge_two(PG_FUNCTION_ARGS)
+{
+	GpbPartial *state;
+
+	if (PG_ARGISNULL(0) && PG_ARGISNULL(1))
+		PG_RETURN_NULL();
+	state = gpb_partial_read(PG_GETARG_BYTEA_PP(PG_ARGISNULL(0) ? 1 : 0));
+	if (!PG_ARGISNULL(0) && !PG_ARGISNULL(1))
+		gpb_partial_merge_bytes(state, PG_GETARG_BYTEA_PP(1));
+	PG_RETURN_BYTEA_P(gpb_partial_write(state));
 }
 
 /* ---- between processes ---- */

@@ -211,7 +211,7 @@ gpb_aggregate_add_gather_path(const GpbAggregateQuery *query, GpbAggregatePath *
 		return;
 	state = gpb_state_expression(query->groups, query->grouping->aggrefs);
 	gpb_want_states(&states, state, gpb_state_target(state));
-	leaf = gpb_cheapest_aggregate_path(&states, makeStringInfo());
+	leaf = gpb_cheapest_aggregate_path(&states, makeStringInfo(), NULL);
 	if (leaf == NULL || !leaf_is_safe(&leaf->path))
 		return;
 	path = &leaf->path.path;

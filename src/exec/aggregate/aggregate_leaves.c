@@ -50,6 +50,8 @@ typedef struct GpbMerge
 	GpbAggregatePath *first;	/* with whose states those of the others must agree */
 	GpbAggregateQuery first_query;	/* of its leaf */
 	List	   *models;			/* GpbAggregatePaths: leaves may be alike theirs */
+	List	   *refused;		/* RelOptInfos of leaves that no index can answer; others that are
+								 * alike one of them need not be tried */
 	const GpbAggregatePath *rows;	/* what a leaf without an index does, as if of the first leaf;
 									 * NULL until it is asked for */
 	const char *rows_refusal;	/* why that cannot be done, if it was asked for */
@@ -172,6 +174,64 @@ match_alike(const GpbMerge *merge, int i)
 }
 
 /*
+ * May others that are alike a leaf, which was refused, be taken to be refused as well?  Not where
+ * that may be about the values which its indexes have.
+ */
+static bool
+refusal_is_of_all(RelOptInfo *leaf)
+{
+	ListCell   *lc;
+
+	foreach(lc, leaf->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+
+		if (gpb_index_is_usable(index) && !gpb_codes_are_here(index, ~(uint32) 0))
+			return false;
+	}
+	return true;
+}
+
+/* Has the other leaf no index but such as the leaf has, and the same restrictions? */
+static bool
+is_alike(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other)
+{
+	GpbSibling	sibling;
+	ListCell   *lc;
+
+	gpb_sibling_begin(root, other, leaf, &sibling);
+	if (!gpb_sibling_restrictions_agree(&sibling))
+		return false;
+	foreach(lc, other->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+
+		if (gpb_index_is_usable(index) && gpb_sibling_index(&sibling, index) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Is leaf i alike one that was refused?  Reasons name indexes, so where they are wanted each leaf
+ * is tried.
+ */
+static bool
+was_refused(const GpbMerge *merge, int i)
+{
+	ListCell   *lc;
+
+	if (gpb_explain_decisions)
+		return false;
+	foreach(lc, merge->refused)
+	{
+		if (is_alike(merge->query.root, lfirst(lc), merge->leaf[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
  * Find the path of leaf i by an index of its own.  Returns NULL, or why it has none.  Sets
  * *disagrees if that is the form of its states.
  */
@@ -180,6 +240,7 @@ match_leaf(GpbMerge *merge, int i, bool *disagrees)
 {
 	GpbAggregateQuery query;
 	StringInfoData refusals;
+	bool		by_price;
 	GpbAggregatePath *own;
 
 	if (!gpb_rel_is_table(merge->query.root, merge->leaf[i]))
@@ -187,11 +248,18 @@ match_leaf(GpbMerge *merge, int i, bool *disagrees)
 	merge->path[i] = match_alike(merge, i);
 	if (merge->path[i] != NULL)
 		return NULL;
+	if (was_refused(merge, i))
+		return "an index like its own cannot answer the query";
 	leaf_query(merge, merge->leaf[i], &query);
 	initStringInfo(&refusals);
-	own = gpb_cheapest_aggregate_path(&query, &refusals);
+	own = gpb_cheapest_aggregate_path(&query, &refusals, &by_price);
 	if (own == NULL)
+	{
+		if (!by_price && list_length(merge->refused) < MAX_MODELS &&
+			refusal_is_of_all(merge->leaf[i]))
+			merge->refused = lappend(merge->refused, merge->leaf[i]);
 		return refusals.data;
+	}
 	if (merge->first == NULL)
 	{
 		merge->first = own;
@@ -451,6 +519,7 @@ match_leaves(GpbMerge *merge, bool *disagrees)
 
 	merge->first = NULL;
 	merge->models = NIL;
+	merge->refused = NIL;
 	merge->may_give_up = false;
 	merge->rows = NULL;
 	merge->rows_refusal = NULL;

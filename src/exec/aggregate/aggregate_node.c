@@ -80,6 +80,14 @@ gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan)
 		gpb_program_put(&scan->custom_private, &plan->program);
 }
 
+Oid
+gpb_aggregate_index(const CustomScan *scan)
+{
+	GpbPrivateReader reader = {scan->custom_private};
+
+	return gpb_get_oid(&reader);
+}
+
 void
 gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan)
 {

@@ -20,6 +20,7 @@
 #include "exec/aggregate/aggregate_shards.h"
 #include "exec/aggregate/aggregate_subprograms.h"
 #include "exec/answer/item_final.h"
+#include "exec/answer/shared_counters.h"
 #include "exec/answer/states.h"
 #include "exec/answer/word_rows.h"
 #include "exec/compile/grouping.h"
@@ -85,6 +86,9 @@ extern void gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan);
 /* Get the fields of the plan node; items and types are palloc'd. */
 extern void gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan);
 
+/* The index of the plan node, which is all in which leaves that are alike differ */
+extern Oid	gpb_aggregate_index(const CustomScan *scan);
+
 extern const GpbNodeKind gpb_aggregate_node;
 
 /*
@@ -117,10 +121,9 @@ typedef struct GpbAggregateScan
 	const char *unbound;		/* if so, why it cannot be used, or NULL */
 	bool		ranges_may_fail;	/* an error that core might not come to */
 	Bitmapset  *range_params;	/* of the executor, if so */
-	struct GpbAggregateShared *shared;	/* with other processes, by which they share out the index;
-										 * NULL: this one has all of it */
-	GpbBatchCounters workers;	/* what those counted that have ended */
-	char		workers_engine[32];
+	GpbSharedCounters *shared;	/* with other processes, by which they share out the index, and
+								 * parts of it; NULL: this one has all of it */
+	GpbWorkersCounters workers; /* what those counted that have ended */
 	ExprState  *having;
 	int			nsubs;
 	GpbSubprogram *subs;		/* those of each phase together, in the order of values */

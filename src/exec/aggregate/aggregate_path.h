@@ -41,11 +41,11 @@ extern GpbAggregatePath *gpb_make_aggregate_path(RelOptInfo *parent, PathTarget 
 
 /*
  * The cheapest path of the query's table by one of its indexes; NULL, with *refusals told why, if
- * none of them can answer.  Of one that returns states the node has no ordinary plan, though its
- * program may give up.
+ * none of them can answer; *by_price, unless that is NULL, whether one could but for its price.
+ * Of one that returns states the node has no ordinary plan, though its program may give up.
  */
 extern GpbAggregatePath *gpb_cheapest_aggregate_path(const GpbAggregateQuery *query,
-													 StringInfo refusals);
+													 StringInfo refusals, bool *by_price);
 
 /*
  * A path without costs for rows of the query's table, which a child is to return, by a program over

@@ -316,7 +316,7 @@ recognize(GpbProgramBuilder *builder, const Aggref *aggref)
 		(void) gpb_refuse(builder, "DISTINCT, ORDER BY or several arguments of an aggregate");
 		return NULL;
 	}
-	if (known == NULL ||
+	if (known == NULL || known->input == GPB_INPUT_EACH ||
 		(known->input == GPB_INPUT_WORD &&
 		 !gpb_aggregate_takes(known, exprType((Node *) linitial_node(TargetEntry,
 																	 aggref->args)->expr))))

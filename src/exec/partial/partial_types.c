@@ -175,7 +175,8 @@ word_to_bytes(int64 word, int length, uint8 *bytes)
 
 /* numeric_send(): the numbers of digits, of those before the point, sign and scale; the digits */
 #define GPB_NUMERIC_HEADER	8
-#define GPB_NUMERIC_SCALE	6	/* where the scale is, of two bytes */
+#define GPB_NUMERIC_SIGN	4	/* where the sign is, of two bytes, and the scale */
+#define GPB_NUMERIC_SCALE	6
 
 /* numeric_recv() takes no more digits, of base 10,000. */
 #define GPB_NUMERIC_MOST	3000
@@ -223,6 +224,27 @@ receive_numeric(const uint8 *bytes, int length)
 											   Int32GetDatum(-1)));
 }
 
+/*
+ * Are these the bytes of a numeric, as far as numeric_recv() would look at them?  Its errors do not
+ * say what to do.
+ */
+static bool
+is_numeric(const uint8 *bytes, int digits)
+{
+	int			sign = short_at(bytes + GPB_NUMERIC_SIGN);
+
+	/* positive, negative, NaN, Infinity, -Infinity; a scale has 14 bits */
+	if ((sign != 0 && sign != 0x4000 && sign != 0xC000 && sign != 0xD000 && sign != 0xF000) ||
+		short_at(bytes + GPB_NUMERIC_SCALE) > 0x3FFF)
+		return false;
+	for (int i = 0; i < digits; i++)
+	{
+		if (short_at(bytes + GPB_NUMERIC_HEADER + sizeof(int16) * i) >= 10000)
+			return false;
+	}
+	return true;
+}
+
 /* Take the bytes of a numeric; *length is their number. */
 static const uint8 *
 take_numeric_bytes(GpbPartialReader *reader, int *length, Numeric *value)
@@ -235,6 +257,8 @@ take_numeric_bytes(GpbPartialReader *reader, int *length, Numeric *value)
 	if (digits > GPB_NUMERIC_MOST)
 		gpb_partial_damaged("a numeric has too many digits");
 	(void) gpb_take_bytes(reader, sizeof(int16) * digits);
+	if (!is_numeric(bytes, digits))
+		gpb_partial_damaged("a numeric is none");
 	*length = GPB_NUMERIC_HEADER + (int) sizeof(int16) * digits;
 	*value = receive_numeric(bytes, *length);
 	again = numeric_bytes(*value);

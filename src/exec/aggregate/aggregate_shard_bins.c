@@ -79,9 +79,9 @@ has_whole_hours(pg_tz *zone)
 }
 
 /*
- * The length of bins, in microseconds, of which groups of this unit are made: as long as the unit, or
- * an hour where an offset may change in it; a day instead of months; a quarter of an hour where the
- * zone is not whole hours from UTC.
+ * The length of bins, in microseconds, of which groups of this unit are made: as long as the unit,
+ * or an hour where an offset may change in it; a day instead of months; a quarter of an hour where
+ * the zone is not whole hours from UTC.
  */
 static int64
 bin_length(const GpbTruncUnit *unit, const FuncExpr *call)

@@ -10,14 +10,6 @@
 
 #include "compat.h"
 
-typedef enum GpbDeviceChoice
-{
-	GPB_CHOOSE_AUTO,
-	GPB_CHOOSE_CUDA,
-	GPB_CHOOSE_HOST,
-	GPB_CHOOSE_OFF
-} GpbDeviceChoice;
-
 /* Whether builds sort on the device */
 typedef enum GpbSortChoice
 {
@@ -26,14 +18,15 @@ typedef enum GpbSortChoice
 	GPB_SORT_OFF
 } GpbSortChoice;
 
-extern int	gpb_device_choice;
 extern int	gpb_device_sort;
-extern int	gpb_cuda_device;
-extern int	gpb_memory_limit;	/* kB */
+extern int	gpb_memory_limit;	/* kB, of each device */
+
+/* for each device */
 extern int	gpb_refresh_slots;
 extern int	gpb_staging_size;	/* kB */
 extern int	gpb_batch_slots;
 extern int	gpb_batch_memory;	/* kB */
+
 extern int	gpb_max_mirrored_blocks;
 extern int	gpb_max_mirror_size;	/* kB; 0: no limit but the device's */
 extern int	gpb_request_timeout;	/* ms; 0: none */

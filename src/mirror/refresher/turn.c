@@ -255,6 +255,7 @@ refer_to_refreshed(int slot, GpbMirrorRef *ref, GpbLayout *layout)
 		pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_FULL &&
 		pg_atomic_read_u64(&mirror->epoch) != 0;
 	ref->slot = slot;
+	ref->device = mirror->device;
 	ref->generation = pg_atomic_read_u64(&mirror->generation);
 	ref->file = mirror->identity.file;
 	ref->index = mirror->identity.index;

@@ -4,8 +4,10 @@
 #   make CUDA=no        build without it
 #   make install
 #   make install-test   the test modules, see test/modules
+#   make uninstall
 #   make installcheck   regression tests against a running server
 #   make demo, make test
+#   make dist           gpubtree-VERSION.zip, for PGXN
 #
 #   make WERROR=yes     warnings are errors; tests build so, packages of compilers yet to come do not
 #   make QUICK=1        does not optimize the CUDA object well, see QUICK below
@@ -107,6 +109,7 @@ installcheck: export PGOPTIONS := $(PGOPTIONS) $(REGRESS_SETTINGS)
 # The expected output is that of 15: on later servers what means the same is no difference.
 ifeq ($(filter 15,$(MAJORVERSION)),)
 installcheck: export PATH := $(abspath $(TOP))/test/normalized:$(PATH)
+installcheck: export GPB_SERVER := $(MAJORVERSION)
 endif
 
 -include $(OBJS:.o=.d) $(wildcard cuda/*.d test/kernel/cuda/*.d)
@@ -283,12 +286,19 @@ uninstall-test:
 	$(MAKE) -C test/modules/gpubtree_test CFLAGS_SL_MODULE= uninstall
 	$(MAKE) -C test/modules/rows_elsewhere uninstall
 
-.PHONY: install-cuda uninstall-cuda demo test
+.PHONY: install-cuda uninstall-cuda dist demo test
 install-cuda: gpubtree_cuda.so
 	$(MKDIR_P) '$(DESTDIR)$(pkglibdir)'
 	$(INSTALL_SHLIB) gpubtree_cuda.so '$(DESTDIR)$(pkglibdir)/'
 uninstall-cuda:
 	rm -f '$(DESTDIR)$(pkglibdir)/gpubtree_cuda.so'
+
+# What PGXN takes, of the commit that is checked out: DIST/gpubtree-VERSION.zip
+DIST ?= .
+VERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(TOP)/gpubtree.control)
+dist:
+	git -C '$(TOP)' archive --format=zip --prefix=gpubtree-$(VERSION)/ \
+		-o '$(abspath $(DIST))/gpubtree-$(VERSION).zip' HEAD
 
 demo:
 	sh test/demo

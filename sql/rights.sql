@@ -3,9 +3,14 @@ CREATE TABLE gpb_t (k bigint NOT NULL, v integer);
 INSERT INTO gpb_t SELECT i % 2000, i % 37 FROM generate_series(1, 20000) i;
 CREATE INDEX gpb_t_k ON gpb_t USING gpubtree (k) INCLUDE (v);
 CREATE TABLE gpb_b AS SELECT i AS id, i::bigint AS lo, i::bigint + 50 AS hi FROM generate_series(1, 1900) i;
-VACUUM ANALYZE gpb_t, gpb_b;
+CREATE TABLE gpb_p (LIKE gpb_t) PARTITION BY RANGE (k);
+CREATE TABLE gpb_p_1 PARTITION OF gpb_p FOR VALUES FROM (0) TO (900);
+CREATE TABLE gpb_p_2 PARTITION OF gpb_p FOR VALUES FROM (900) TO (2000);
+CREATE INDEX ON gpb_p USING gpubtree (k) INCLUDE (v);
+INSERT INTO gpb_p SELECT * FROM gpb_t;
+VACUUM ANALYZE gpb_t, gpb_b, gpb_p;
 CREATE ROLE regress_gpb_rights;
-GRANT SELECT ON gpb_t, gpb_b TO regress_gpb_rights;
+GRANT SELECT ON gpb_t, gpb_b, gpb_p TO regress_gpb_rights;
 SET gpubtree.setup_cost = 0;
 SET gpubtree.batch_setup_cost = 0;
 SET enable_sort = off;
@@ -37,7 +42,8 @@ INSERT INTO queries (query) VALUES
 	('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k), sum(v) FROM gpb_t WHERE k > 5'),
 	('SELECT sum(v * 2) FROM gpb_t WHERE k > 5'),
 	('SELECT k / 1000, sum(v / v) FROM gpb_t WHERE k > 5 GROUP BY 1'),
-	('SELECT b.id, sum(v * 2) FROM gpb_b b JOIN gpb_t t ON t.k > b.lo AND t.k < b.hi GROUP BY 1');
+	('SELECT b.id, sum(v * 2) FROM gpb_b b JOIN gpb_t t ON t.k > b.lo AND t.k < b.hi GROUP BY 1'),
+	('SELECT sum(v) FROM gpb_p WHERE v > 3::bigint');
 GRANT SELECT ON queries TO regress_gpb_rights;
 \set ECHO all
 
@@ -52,7 +58,7 @@ SELECT attempt('SELECT max(v) FROM gpb_t WHERE k > 5');
 ROLLBACK;
 -- nor who may not execute the function of an operator, though the ordinary plan has not begun
 BEGIN;
-REVOKE EXECUTE ON FUNCTION int84gt, int8gt FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION int84gt, int8gt, int48gt FROM PUBLIC;
 SET LOCAL ROLE regress_gpb_rights;
 SELECT n, attempt(query) FROM queries WHERE n > 9 ORDER BY n;
 ROLLBACK;
@@ -86,6 +92,6 @@ EXPLAIN (COSTS OFF) EXECUTE page (50);
 DEALLOCATE page;
 
 DROP SCHEMA gpb_s CASCADE;
-DROP TABLE queries, gpb_t, gpb_b;
+DROP TABLE queries, gpb_t, gpb_b, gpb_p;
 DROP FUNCTION attempt, node;
 DROP ROLE regress_gpb_rights;

@@ -96,12 +96,18 @@ find_chroots()
 	mkdir -p "$chroots"
 }
 
-# in_chroot VERSION COMMAND...: run the command in the chroot, with processes, mounts and shared
-# memory of its own, which end with it.
+# in_chroot VERSION COMMAND...: run the command in that server's chroot, see in_root.
 in_chroot()
 {
 	name=$(release "$1")
 	shift
+	in_root "$chroots/$name" "$@"
+}
+
+# in_root DIRECTORY [NAME=VALUE...] COMMAND...: run the command with that directory as its root, with
+# processes, mounts and shared memory of its own, which end with it.
+in_root()
+{
 	unshare --mount --pid --fork --kill-child sh -eu -c '
 		mount -t proc proc "$1/proc"
 		mount --rbind /dev "$1/dev"
@@ -110,5 +116,5 @@ in_chroot()
 		shift
 		exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
 			"$@"' \
-		sh "$chroots/$name" "$@" </dev/null
+		sh "$@" </dev/null
 }

@@ -56,7 +56,26 @@ run_regress()
 passed_line='^(test| ).* \.\.\. ok |^ok [0-9]+ '
 failed_line='^(test| ).* \.\.\. FAILED|^not ok [0-9]+ '
 
-is_server_15() { "$PG_ORIGINAL" --version | grep -q '^PostgreSQL 15'; }
+# Print the server's major version.
+server_version() { "$PG_ORIGINAL" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/'; }
+
+is_server_15() { [ "$(server_version)" = 15 ]; }
+
+# Print test/hostile.conf as this server knows it: 16 gave one setting another name, and 19 has only
+# one value for another.
+hostile_settings()
+{
+	case $(server_version) in
+	15) cat "$source_plain/test/hostile.conf" ;;
+	16 | 17 | 18)
+		sed 's/^force_parallel_mode/debug_parallel_query/' "$source_plain/test/hostile.conf"
+		;;
+	*)
+		sed '/^standard_conforming_strings/d; s/^force_parallel_mode/debug_parallel_query/' \
+			"$source_plain/test/hostile.conf"
+		;;
+	esac
+}
 
 run_isolation()
 {
@@ -71,7 +90,7 @@ run_isolation()
 		path=$pg_hold:$PATH
 		is_server_15 || path=$source_hold/test/normalized:$path
 		# shellcheck disable=SC2086
-		on_server isolation env PATH="$path" \
+		on_server isolation env PATH="$path" GPB_SERVER="$(server_version)" \
 			"${pgxs%/makefiles/*}/test/isolation/pg_isolation_regress" \
 			--bindir="$pg_hold" --inputdir="$source_hold/test" \
 			--outputdir="$source_hold/test" --load-extension=gpubtree \
@@ -377,8 +396,8 @@ run_suite()
 	case $1 in
 	tap) run_tap "$2" "$3" ;;
 	regress-settings)
-		run_regress settings "gpubtree.device = 'host'" \
-			"include '$source_plain/test/hostile.conf'"
+		hostile_settings >"$work/run/hostile.conf"
+		run_regress settings "gpubtree.device = 'host'" "include '$work/run/hostile.conf'"
 		;;
 	regress-*) run_regress "${1#*-}" "gpubtree.device = '${1#*-}'" ;;
 	cuda-build) run_cuda_build ;;

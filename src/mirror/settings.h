@@ -10,6 +10,8 @@
 
 #include "compat.h"
 
+#include "mirror/mirror.h"
+
 /* Whether builds sort on the device */
 typedef enum GpbSortChoice
 {
@@ -34,10 +36,11 @@ extern bool gpb_background_refresh;
 extern int	gpb_background_refresh_rate;	/* pages a second */
 
 /*
- * Most copies of map images on the device (service_bits.c); launches in flight that read different
- * images each keep one busy.  It is a variable for the sake of tests (hold.h).
+ * Most copies of map images on the device (service_bits.c): one for each mirror, since a statement
+ * that asks many of them one after the other would otherwise find none of their copies again.  It
+ * is a variable for the sake of tests (hold.h).
  */
-#define GPB_DEVICE_MAPS		32
+#define GPB_DEVICE_MAPS		GPB_MIRRORS
 extern int	gpb_device_maps;
 
 /*

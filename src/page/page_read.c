@@ -56,7 +56,7 @@ holds_lock(Buffer buffer)
 {
 	if (BufferIsLocal(buffer))
 		return false;
-	return LWLockHeldByMe(BufferDescriptorGetContentLock(GetBufferDescriptor(buffer - 1)));
+	return GPB_BUFFER_LOCKED_BY_ME(buffer);
 }
 
 /*

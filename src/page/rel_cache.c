@@ -759,13 +759,16 @@ make_rel_cache(Relation index, bool for_build)
 	return (GpbRelCache *) index->rd_amcache;
 }
 
-/* Get our part of a relation cache entry, made at first use. */
+/*
+ * Get our part of a relation cache entry, made at first use.  The index of a partitioned table has
+ * no pages: it is laid out as if one were built now.
+ */
 GpbRelCache *
 gpb_rel_cache(Relation index)
 {
 	if (index->rd_amcache != NULL)
 		return (GpbRelCache *) index->rd_amcache;
-	return make_rel_cache(index, false);
+	return make_rel_cache(index, index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX);
 }
 
 const GpbLayout *

@@ -219,7 +219,13 @@ CREATE INDEX ON wide USING gpubtree (c);
 CREATE INDEX ON wide USING gpubtree (d) INCLUDE (c);
 CREATE INDEX ON other USING gpubtree (id);
 CREATE INDEX ON other USING gpubtree (c);
-VACUUM ANALYZE wide, other;
+CREATE TABLE parts (k int NOT NULL, v int) PARTITION BY RANGE (k);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (5000);
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (5000) TO (10000);
+CREATE TABLE parts_3 PARTITION OF parts FOR VALUES FROM (10000) TO (20000);
+CREATE INDEX ON parts USING gpubtree (k) INCLUDE (v);
+INSERT INTO parts SELECT id, a FROM wide WHERE id < 20000;
+VACUUM ANALYZE wide, other, parts;
 SQL
 
 sub matched
@@ -256,7 +262,11 @@ foreach my $case (
 	[ 1, 'SELECT d / 100, sum(c) FROM wide WHERE d > 100 GROUP BY 1', 'buckets' ],
 	[ 0, 'SELECT d / 100, sum(c) FROM wide WHERE a > 5 GROUP BY 1', 'buckets that no index has' ],
 	# groups to skip to, each of which takes a leaf
-	[ 1, 'SELECT a, b FROM wide WHERE b = 3', 'a later column' ])
+	[ 1, 'SELECT a, b FROM wide WHERE b = 3', 'a later column' ],
+	# one leaf for all that are alike, whether its index can answer or not
+	[ 1, 'SELECT v, sum(k) FROM parts GROUP BY v', 'partitions' ],
+	[ 2, 'SELECT v::text, sum(k) FROM parts_1 GROUP BY 1', 'one index, for buckets and for groups' ],
+	[ 2, 'SELECT v::text, sum(k) FROM parts GROUP BY 1', 'partitions whose indexes cannot answer' ])
 {
 	my ($expected, $query, $what) = @$case;
 

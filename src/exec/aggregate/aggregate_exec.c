@@ -95,6 +95,31 @@ begin_subs(GpbAggregateScan *scan, const EState *estate)
 		scan->unbound = gpb_ask_bind(scan->subs[0].ask, scan->node.css.ss.ps.ps_ExprContext);
 }
 
+/*
+ * Where the node that merges states has, while it begins its child, the leaf that was begun last,
+ * or NULL if none was; NULL while no such node is beginning.
+ */
+static const GpbAggregateScan **last_leaf = NULL;
+
+/* Begin the plan of the source, in which leaves find what those begun before them know. */
+static void
+begin_source(GpbAggregateScan *scan, int eflags)
+{
+	const GpbAggregateScan **outer = last_leaf;
+	const GpbAggregateScan *last = NULL;
+
+	last_leaf = &last;
+	PG_TRY();
+	{
+		gpb_start_child(&scan->node, eflags);
+	}
+	PG_FINALLY();
+	{
+		last_leaf = outer;
+	}
+	PG_END_TRY();
+}
+
 /* Begin the plan of the source, if there is one, and note the ordinary one behind it. */
 static void
 begin_plans(GpbAggregateScan *scan, List *plans, int eflags)
@@ -103,9 +128,11 @@ begin_plans(GpbAggregateScan *scan, List *plans, int eflags)
 
 	if (scan->plan.source != GPB_OF_INDEX)
 	{
-		gpb_start_child(&scan->node, eflags);
+		begin_source(scan, eflags);
 		if (scan->plan.source == GPB_OF_STATES)
 			gpb_aggregate_read_here(scan);
+		if (scan->plan.nshard > 0)
+			gpb_shards_begin(scan);
 		ordinary = 1;
 	}
 	if (list_length(plans) > ordinary)
@@ -138,6 +165,40 @@ begin_conditions(GpbAggregateScan *scan)
 									   gpb_executor_params((Node *) plan->arms));
 }
 
+/*
+ * Is the node alike the leaf that was begun last (gpb_finish_alike_plans())?  Then it has the same
+ * expressions, by which it is known, and the same fields but for the index.
+ */
+static bool
+is_alike_last(const CustomScan *node)
+{
+	if (last_leaf == NULL || *last_leaf == NULL)
+		return false;
+	return castNode(CustomScan, (*last_leaf)->node.css.ss.ps.plan)->custom_exprs ==
+		node->custom_exprs;
+}
+
+/* Get the plan, and raise core's errors about rights; of leaves that are alike the first one's. */
+static void
+begin_plan(GpbAggregateScan *scan, const CustomScan *node)
+{
+	GpbAggregatePlan *plan = &scan->plan;
+
+	gpb_require_finished(node);
+	if (is_alike_last(node))
+	{
+		*plan = (*last_leaf)->plan;
+		plan->index = gpb_aggregate_index(node);
+	}
+	else
+	{
+		gpb_aggregate_get(node, plan);
+		require_rights(plan, node);
+	}
+	if (plan->returns_states && last_leaf != NULL)
+		*last_leaf = scan;
+}
+
 static void
 begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 {
@@ -145,8 +206,7 @@ begin_aggregate(CustomScanState *css, EState *estate, int eflags)
 	GpbAggregatePlan *plan = &scan->plan;
 	CustomScan *node = castNode(CustomScan, css->ss.ps.plan);
 
-	gpb_aggregate_get(node, plan);
-	require_rights(plan, node);
+	begin_plan(scan, node);
 	begin_plans(scan, node->custom_plans, eflags);
 	if (!open_relations(scan, eflags))
 		return;

@@ -182,8 +182,8 @@ offer(const GpbAggregateQuery *query, const GpbAggregatePath *first, Path *gathe
 	  bool may_give_up)
 {
 	const char *refusal;
-	GpbAggregatePath *merging = gpb_merging_aggregate_path(query, first, gather, may_give_up,
-														   &refusal);
+	GpbAggregatePath *merging = gpb_merging_aggregate_path(query, first, gather, NULL,
+														   may_give_up, &refusal);
 
 	if (merging != NULL)
 		gpb_offer_aggregate_path(query->grouped_rel, merging);
@@ -211,7 +211,7 @@ gpb_aggregate_add_gather_path(const GpbAggregateQuery *query, GpbAggregatePath *
 		return;
 	state = gpb_state_expression(query->groups, query->grouping->aggrefs);
 	gpb_want_states(&states, state, gpb_state_target(state));
-	leaf = gpb_cheapest_aggregate_path(&states, makeStringInfo());
+	leaf = gpb_cheapest_aggregate_path(&states, makeStringInfo(), NULL);
 	if (leaf == NULL || !leaf_is_safe(&leaf->path))
 		return;
 	path = &leaf->path.path;

@@ -42,12 +42,16 @@ typedef struct GpbMerge
 	PathTarget *target;			/* of that */
 	int			n;
 	RelOptInfo **leaf;
-	CustomPath **path;			/* of each leaf */
+	CustomPath **path;			/* of each leaf that returns states */
+	Path	  **groups;			/* of each whose shard returns groups */
+	GpbShards  *shards;			/* what these are asked; NULL: no shard is asked for groups */
 	bool		may_give_up;	/* one of them may have no answer */
 	bool		portable;		/* programs are to be the same whatever the index */
 	GpbAggregatePath *first;	/* with whose states those of the others must agree */
 	GpbAggregateQuery first_query;	/* of its leaf */
 	List	   *models;			/* GpbAggregatePaths: leaves may be alike theirs */
+	List	   *refused;		/* RelOptInfos of leaves that no index can answer; others that are
+								 * alike one of them need not be tried */
 	const GpbAggregatePath *rows;	/* what a leaf without an index does, as if of the first leaf;
 									 * NULL until it is asked for */
 	const char *rows_refusal;	/* why that cannot be done, if it was asked for */
@@ -170,6 +174,64 @@ match_alike(const GpbMerge *merge, int i)
 }
 
 /*
+ * May others that are alike a leaf, which was refused, be taken to be refused as well?  Not where
+ * that may be about the values which its indexes have.
+ */
+static bool
+refusal_is_of_all(RelOptInfo *leaf)
+{
+	ListCell   *lc;
+
+	foreach(lc, leaf->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+
+		if (gpb_index_is_usable(index) && !gpb_codes_are_here(index, ~(uint32) 0))
+			return false;
+	}
+	return true;
+}
+
+/* Has the other leaf no index but such as the leaf has, and the same restrictions? */
+static bool
+is_alike(PlannerInfo *root, RelOptInfo *leaf, RelOptInfo *other)
+{
+	GpbSibling	sibling;
+	ListCell   *lc;
+
+	gpb_sibling_begin(root, other, leaf, &sibling);
+	if (!gpb_sibling_restrictions_agree(&sibling))
+		return false;
+	foreach(lc, other->indexlist)
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+
+		if (gpb_index_is_usable(index) && gpb_sibling_index(&sibling, index) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Is leaf i alike one that was refused?  Reasons name indexes, so where they are wanted each leaf
+ * is tried.
+ */
+static bool
+was_refused(const GpbMerge *merge, int i)
+{
+	ListCell   *lc;
+
+	if (gpb_explain_decisions)
+		return false;
+	foreach(lc, merge->refused)
+	{
+		if (is_alike(merge->query.root, lfirst(lc), merge->leaf[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
  * Find the path of leaf i by an index of its own.  Returns NULL, or why it has none.  Sets
  * *disagrees if that is the form of its states.
  */
@@ -178,6 +240,7 @@ match_leaf(GpbMerge *merge, int i, bool *disagrees)
 {
 	GpbAggregateQuery query;
 	StringInfoData refusals;
+	bool		by_price;
 	GpbAggregatePath *own;
 
 	if (!gpb_rel_is_table(merge->query.root, merge->leaf[i]))
@@ -185,11 +248,18 @@ match_leaf(GpbMerge *merge, int i, bool *disagrees)
 	merge->path[i] = match_alike(merge, i);
 	if (merge->path[i] != NULL)
 		return NULL;
+	if (was_refused(merge, i))
+		return "an index like its own cannot answer the query";
 	leaf_query(merge, merge->leaf[i], &query);
 	initStringInfo(&refusals);
-	own = gpb_cheapest_aggregate_path(&query, &refusals);
+	own = gpb_cheapest_aggregate_path(&query, &refusals, &by_price);
 	if (own == NULL)
+	{
+		if (!by_price && list_length(merge->refused) < MAX_MODELS &&
+			refusal_is_of_all(merge->leaf[i]))
+			merge->refused = lappend(merge->refused, merge->leaf[i]);
 		return refusals.data;
+	}
 	if (merge->first == NULL)
 	{
 		merge->first = own;
@@ -287,6 +357,70 @@ make_rows(const GpbMerge *merge, RelOptInfo *leaf)
 	return &own->path;
 }
 
+/* ---- shards ---- */
+
+/*
+ * Find out what shards are asked, if there is any.  Where no leaf has an index, the partitioned
+ * table has one that says what states are like.
+ */
+static const char *
+match_shards(GpbMerge *merge)
+{
+	PlannerInfo *root = merge->query.root;
+	const char *refusal = "no partition is a shard that can be asked for groups";
+	int			i = 0;
+
+	while (i < merge->n && !gpb_is_shard(root, merge->leaf[i]))
+		i++;
+	if (i == merge->n)
+		return refusal;
+	if (merge->first == NULL)
+	{
+		IndexOptInfo *index = gpb_shard_index(merge->grouping, merge->leaf[i]);
+
+		if (index == NULL)
+			return "neither a partition nor the partitioned table has an index with all columns";
+		merge->portable = true;
+		leaf_query(merge, merge->leaf[i], &merge->first_query);
+		merge->first_query.of_rows = true;
+		gpb_sets_in_one_phase(&merge->first_query.sets);
+		merge->first = gpb_rows_aggregate_path(&merge->first_query, index, &refusal);
+		if (merge->first == NULL)
+			return refusal;
+	}
+	merge->shards = gpb_shards_match(merge->grouping, merge->first, &refusal);
+	return refusal;
+}
+
+/* Make the paths of the leaves without an index whose shards return groups. */
+static void
+make_groups(GpbMerge *merge, const char **refusal)
+{
+	bool		any = false;
+
+	for (int i = 0; i < merge->n; i++)
+	{
+		if (merge->path[i] != NULL || !gpb_is_shard(merge->query.root, merge->leaf[i]))
+			continue;
+		merge->groups[i] = gpb_shard_path(merge->shards, merge->leaf[i], merge->state);
+		if (merge->groups[i] == NULL)
+			refusal[i] = "its server cannot be asked for groups";
+		else
+		{
+			any = true;
+			merge->first->path.path.rows = Max(merge->first->path.path.rows,
+											   merge->groups[i]->rows);
+		}
+	}
+	if (!any)
+		merge->shards = NULL;
+	else
+	{
+		gpb_shards_widen(merge->shards, merge->target);
+		merge->may_give_up |= gpb_shards_may_give_up(merge->shards);
+	}
+}
+
 /* ---- leaves ---- */
 
 /*
@@ -357,7 +491,7 @@ make_all_rows(GpbMerge *merge, const char **refusal, bool *disagrees)
 	{
 		const char *why;
 
-		if (merge->path[i] != NULL)
+		if (merge->path[i] != NULL || merge->groups[i] != NULL)
 			continue;
 		why = match_rows(merge, disagrees);
 		if (why != NULL)
@@ -381,12 +515,17 @@ match_leaves(GpbMerge *merge, bool *disagrees)
 {
 	int			largest = largest_leaf(merge);
 	const char **refusal = palloc0(sizeof(char *) * merge->n);
+	const char *why;
 
 	merge->first = NULL;
 	merge->models = NIL;
+	merge->refused = NIL;
 	merge->may_give_up = false;
 	merge->rows = NULL;
 	merge->rows_refusal = NULL;
+	merge->shards = NULL;
+	memset(merge->groups, 0, sizeof(Path *) * merge->n);
+	merge->target->exprs = list_truncate(merge->target->exprs, 1);
 	*disagrees = false;
 	refusal[largest] = match_leaf(merge, largest, disagrees);
 	for (int i = 0; i < merge->n; i++)
@@ -397,7 +536,12 @@ match_leaves(GpbMerge *merge, bool *disagrees)
 		if (*disagrees && !merge->portable)
 			return refusal[i];
 	}
+	why = match_shards(merge);
 	if (merge->first == NULL)
+		return about_leaf(merge, largest, psprintf("%s; %s", refusal[largest], why));
+	if (merge->shards != NULL)
+		make_groups(merge, refusal);
+	if (merge->shards == NULL && !gpb_rel_is_table(merge->query.root, merge->first_query.rel))
 		return about_leaf(merge, largest, refusal[largest]);
 	return make_all_rows(merge, refusal, disagrees);
 }
@@ -432,7 +576,8 @@ make_append(const GpbMerge *merge)
 	AppendPath *append;
 
 	for (int i = 0; i < merge->n; i++)
-		paths = lappend(paths, merge->path[i]);
+		paths = lappend(paths, merge->groups[i] != NULL ? merge->groups[i] :
+						(Path *) merge->path[i]);
 	append = create_append_path(root, merge->query.rel, paths, NIL, NIL, NULL, 0, false, -1);
 	append->path.pathtarget = merge->target;
 	return &append->path;
@@ -475,6 +620,7 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 		merge.target = gpb_state_target(merge.state);
 		merge.leaf = palloc(sizeof(RelOptInfo *) * list_length(grouping->leaves));
 		merge.path = palloc0(sizeof(CustomPath *) * list_length(grouping->leaves));
+		merge.groups = palloc0(sizeof(Path *) * list_length(grouping->leaves));
 		foreach(lc, grouping->leaves)
 			merge.leaf[merge.n++] = lfirst(lc);
 		refusal = is_look_up(&merge) ? "an ordinary plan is cheaper" :
@@ -483,15 +629,16 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 	if (refusal == NULL)
 	{
 		append = make_append(&merge);
-		own = gpb_merging_aggregate_path(&merge.query, merge.first, append, merge.may_give_up,
-										 &refusal);
+		own = gpb_merging_aggregate_path(&merge.query, merge.first, append, merge.shards,
+										 merge.may_give_up, &refusal);
 	}
 	if (refusal != NULL)
 	{
 		gpb_explain_aggregate_refusal(refusal);
 		return;
 	}
-	gpb_aggregate_gather_leaves(&merge.query, merge.first, merge.path, merge.n, append,
-								merge.may_give_up);
+	if (merge.shards == NULL)
+		gpb_aggregate_gather_leaves(&merge.query, merge.first, merge.path, merge.n, append,
+									merge.may_give_up);
 	gpb_offer_aggregate_path(grouping->grouped_rel, own);
 }

@@ -73,10 +73,19 @@ gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan)
 		gpb_put_word_type(&scan->custom_private, plan->group_types[i]);
 	gpb_sets_put(&scan->custom_private, &plan->sets);
 	put_values(plan, &scan->custom_private, &scan->custom_exprs);
-	scan->custom_exprs = lappend(scan->custom_exprs, plan->skips);
+	scan->custom_exprs = lappend(lappend(scan->custom_exprs, plan->skips), plan->bins);
+	gpb_shard_columns_put(&scan->custom_private, plan->nshard, plan->shard);
 	gpb_put_int(&scan->custom_private, plan->has_program);
 	if (plan->has_program)
 		gpb_program_put(&scan->custom_private, &plan->program);
+}
+
+Oid
+gpb_aggregate_index(const CustomScan *scan)
+{
+	GpbPrivateReader reader = {scan->custom_private};
+
+	return gpb_get_oid(&reader);
 }
 
 void
@@ -104,6 +113,8 @@ gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan)
 	gpb_sets_get(&reader, &plan->sets);
 	get_values(&reader, list_nth(scan->custom_exprs, 6), list_nth(scan->custom_exprs, 7), plan);
 	plan->skips = list_nth(scan->custom_exprs, 8);
+	plan->bins = list_nth(scan->custom_exprs, 9);
+	plan->nshard = gpb_shard_columns_get(&reader, &plan->shard);
 	plan->has_program = gpb_get_int(&reader);
 	if (plan->has_program)
 		gpb_program_get(&reader, list_nth(scan->custom_exprs, 5), &plan->program);

@@ -28,7 +28,7 @@ gpb_aggregate_add_path(const GpbGrouping *grouping, const char *refusal)
 		return;
 	}
 	initStringInfo(&refusals);
-	best = gpb_cheapest_aggregate_path(&query, &refusals);
+	best = gpb_cheapest_aggregate_path(&query, &refusals, NULL);
 	if (best == NULL)
 		gpb_explain_aggregate_refusal(refusals.data);
 	else

@@ -100,23 +100,25 @@ gpb_offer_aggregate_path(RelOptInfo *grouped_rel, GpbAggregatePath *own)
 /* ---- plan ---- */
 
 /*
- * The columns of the scan tuple: what the node computes, the key and, to show the filters and what
- * aggregates depend on, the other columns in them.  A node that merges states has no key.
+ * The columns of the scan tuple: what the node computes, the key if there are conditions on it, or
+ * nothing else, and, to show the filters and what aggregates depend on, the other columns in them.
  */
 static List *
 scan_columns(PlannerInfo *root, const GpbAggregatePath *own)
 {
+	const GpbAggregatePlan *plan = &own->plan;
 	List	   *columns = list_copy(own->columns);
 	int			i;
 
-	if (own->plan.source == GPB_OF_INDEX)
+	if (columns == NIL || plan->conditions != NIL || plan->arrays != NIL || plan->arms != NIL ||
+		plan->skips != NIL)
 		columns = list_concat_unique(columns, gpb_key_vars(root, own->index));
 	columns = list_concat_unique(columns,
-								 pull_var_clause((Node *) own->plan.filters,
+								 pull_var_clause((Node *) plan->filters,
 												 PVC_RECURSE_PLACEHOLDERS));
-	for (i = 0; i < own->plan.nvalues; i++)
+	for (i = 0; i < plan->nvalues; i++)
 		columns = list_concat_unique(columns,
-									 pull_var_clause((Node *) own->plan.values[i].value, 0));
+									 pull_var_clause((Node *) plan->values[i].value, 0));
 	return columns;
 }
 
@@ -128,11 +130,14 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	GpbAggregatePath *own = (GpbAggregatePath *) path;
 	GpbAggregatePlan *plan = &own->plan;
 	int			computed = list_length(own->columns);
-	CustomScan *scan = gpb_make_node(&gpb_aggregate_node, path, rel->relid, tlist, NIL,
-									 custom_plans, scan_columns(root, own));
+	CustomScan *scan;
 	ListCell   *lc;
 	int			i;
 
+	if (own->shards != NULL)
+		custom_plans = lcons(gpb_shards_plan(own->shards, root, own->states), custom_plans);
+	scan = gpb_make_node(&gpb_aggregate_node, path, rel->relid, tlist, NIL, custom_plans,
+						 scan_columns(root, own));
 	gpb_aggregate_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->conditions, 1, 0);
 	gpb_check_conditions(path, scan, plan->arrays, 1, 0);
@@ -156,13 +161,10 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 		   List *custom_plans)
 {
 	const GpbAlikePath *alike = (GpbAlikePath *) path;
-	CustomScan *scan;
 
 	if (alike->plans->model == NULL)
 		alike->plans->model = (CustomScan *)
 			plan_aggregate(root, alike->model->path.parent, alike->model, tlist, NIL, NIL);
-	scan = gpb_sibling_plan(alike, 1);
-	/* the state is of the same expression */
-	scan->scan.plan.targetlist = tlist;
-	return &scan->scan.plan;
+	/* the target list is the state, which is of the same expression in all */
+	return &gpb_sibling_plan(alike, 1, tlist, true)->scan.plan;
 }

@@ -63,7 +63,8 @@ row_values(const GpbAggregateQuery *query, const GpbAggregateMatch *match)
  * all of the table's restrictions are ours anyway.
  */
 static GpbAggregatePath *
-make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const char **refusal)
+make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const char **refusal,
+					bool *by_price)
 {
 	GpbAggregateMatch match;
 	GpbAggregatePath *own;
@@ -79,7 +80,11 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	}
 	*refusal = gpb_aggregate_price(query, &match, &own->path.path, &own->estimated_cost);
 	if (*refusal != NULL)
+	{
+		if (by_price != NULL)
+			*by_price = true;
 		return NULL;
+	}
 	own->index = index;
 	own->entries = match.entries;
 	own->may_give_up = match.needs_child;
@@ -102,6 +107,7 @@ gpb_rows_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, con
 	own = gpb_make_aggregate_path(query->rel, query->target);
 	own->index = index;
 	own->may_give_up = match.needs_child;
+	own->values = row_values(query, &match);
 	own->columns = list_make1(query->state);
 	own->row_cost = gpb_aggregate_row_cost(&match);
 	own->plan = match.plan;
@@ -208,13 +214,15 @@ collect_candidates(const GpbAggregateQuery *query, GpbCandidate *candidates)
  * price it takes as long as core's planning: one that costs more than another at least is left out.
  */
 GpbAggregatePath *
-gpb_cheapest_aggregate_path(const GpbAggregateQuery *query, StringInfo refusals)
+gpb_cheapest_aggregate_path(const GpbAggregateQuery *query, StringInfo refusals, bool *by_price)
 {
 	GpbAggregatePath *best = NULL;
 	int			best_number = 0;
 	GpbCandidate *candidates = palloc(sizeof(GpbCandidate) * list_length(query->rel->indexlist));
 	int			n = collect_candidates(query, candidates);
 
+	if (by_price != NULL)
+		*by_price = false;
 	for (int i = 0; i < n; i++)
 	{
 		IndexOptInfo *index = candidates[i].index;
@@ -223,7 +231,7 @@ gpb_cheapest_aggregate_path(const GpbAggregateQuery *query, StringInfo refusals)
 
 		if (best != NULL && candidates[i].least > best->estimated_cost)
 			break;
-		own = make_aggregate_path(query, index, &refusal);
+		own = make_aggregate_path(query, index, &refusal, by_price);
 		if (own == NULL)
 			add_refusal(refusals, index, refusal);
 		else if (best == NULL || own->estimated_cost < best->estimated_cost ||

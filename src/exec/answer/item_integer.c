@@ -14,6 +14,7 @@
 
 #include "exec/answer/item_final.h"
 #include "exec/answer/item_number.h"
+#include "exec/compile/program_words.h"
 #include "page/numeric.h"
 
 /* ---- integers of many words ---- */
@@ -73,6 +74,24 @@ gpb_int128_numeric(uint64 low, int64 high)
 	return words_numeric((int64[]) {(int64) low, high}, 2);
 }
 
+Numeric
+gpb_integer_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
+{
+	int64		low = answer[column->sum];
+	int64		high = answer[column->sum + 1];
+	int			scale = item->type.scale;
+	Numeric		sum;
+
+	if (high == low >> 63 && low > -GPB_NUMERIC_BEYOND && low < GPB_NUMERIC_BEYOND &&
+		scale <= GPB_NUMERIC_DIGITS)
+		return DatumGetNumeric(gpb_numeric_datum(low, scale));
+	sum = gpb_int128_numeric((uint64) low, high);
+	if (item->type.sql != NUMERICOID)
+		return sum;
+	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(sum),
+											   gpb_word_datum(item->type, 1)));
+}
+
 /*
  * A sum of squares, of three words of which the lowest is first, as numeric.  Each is below 2^127,
  * so the sum of as many as can be is below 2^191.
@@ -83,6 +102,20 @@ squares_numeric(const int64 *squares)
 	if (squares[2] == 0 && squares[1] >= 0)
 		return gpb_int128_numeric((uint64) squares[0], squares[1]);
 	return words_numeric(squares, 3);
+}
+
+Numeric
+gpb_integer_squares(const GpbAggregateItem *item, const GpbAnswerColumn *column,
+					const int64 *answer)
+{
+	Numeric		squares = squares_numeric(answer + column->squares);
+	Numeric		unit;
+
+	if (item->type.scale == 0)
+		return squares;
+	unit = int64_div_fast_to_numeric(1, 2 * item->type.scale);
+	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(squares),
+											   NumericGetDatum(unit)));
 }
 
 /* A lower half is 2^63 less than the low word of its number, which has no sign. */
@@ -192,6 +225,23 @@ gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, int sca
 	return variance_of(answer[column->count],
 					   gpb_int128_numeric((uint64) answer[column->sum], answer[column->sum + 1]),
 					   squares_numeric(answer + column->squares), scale, sample, root, 20);
+}
+
+/* The digits that a numeric has before the point, or more */
+static int
+whole_digits(Numeric value)
+{
+	Datum		whole = DirectFunctionCall2(numeric_trunc, NumericGetDatum(value),
+											Int32GetDatum(0));
+
+	return (int) strlen(numeric_normalize(DatumGetNumeric(whole)));
+}
+
+Numeric
+gpb_numeric_variance(int64 count, Numeric sum, Numeric squares, bool sample, bool root)
+{
+	/* no value is above the root of the squares' sum, nor is what they deviate by */
+	return variance_of(count, sum, squares, 0, sample, root, whole_digits(squares) / 2 + 2);
 }
 
 /* a + b * 2^bits */

@@ -272,10 +272,9 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 
 	if (alike->plans->model == NULL)
 		alike->plans->model = model_plan(root, (GpbBucketPath *) alike->model);
-	scan = gpb_sibling_plan(alike, 0);
+	scan = gpb_sibling_plan(alike, 0, tlist, false);
 	/* the target is the model's */
 	forboth(lc, tlist, column, scan->custom_scan_tlist)
 		lfirst_node(TargetEntry, lc)->expr = lfirst_node(TargetEntry, column)->expr;
-	scan->scan.plan.targetlist = tlist;
 	return &scan->scan.plan;
 }

@@ -171,6 +171,8 @@ add_halves(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbTyped *v
 	/* A uuid's are counted alone. */
 	if (item->function == GPB_COUNT_VALUES)
 		return add_integers(builder, value->slot, GPB_WANT_COUNT, filter, &item->column);
+	if (gpb_function_is_partial(item->function))
+		return gpb_cannot(builder, "an aggregate state of values of 16 bytes");
 	item->type = value->type;
 	if (item->function == GPB_MIN || item->function == GPB_MAX)
 		return add_extreme_halves(builder, item, value, filter);
@@ -314,7 +316,7 @@ recognize(GpbProgramBuilder *builder, const Aggref *aggref)
 		(void) gpb_refuse(builder, "DISTINCT, ORDER BY or several arguments of an aggregate");
 		return NULL;
 	}
-	if (known == NULL ||
+	if (known == NULL || known->input == GPB_INPUT_EACH ||
 		(known->input == GPB_INPUT_WORD &&
 		 !gpb_aggregate_takes(known, exprType((Node *) linitial_node(TargetEntry,
 																	 aggref->args)->expr))))

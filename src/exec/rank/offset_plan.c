@@ -169,7 +169,7 @@ leaf_path(PlannerInfo *root, RelOptInfo *leaf, bool no_nulls, int remaining,
 	Path	   *path = NULL;
 	bool		counted;
 
-	wish.target = gpb_rank_child_target(root, leaf);
+	wish.target = wish.child = gpb_rank_child_target(root, leaf);
 	wish.columns = wish.target->exprs;
 	if (gpb_rel_is_table(root, leaf))
 		path = gpb_rank_path(root, leaf, &wish);

@@ -98,6 +98,7 @@ typedef struct GpbRankWish
 	Expr	   *offset;			/* as in GpbRankPlan */
 	int			remaining;
 	PathTarget *target;			/* of the node's rows */
+	PathTarget *child;			/* of those that it reads: gpb_rank_child_target() */
 	List	   *columns;		/* that this needs, Vars as they stand in it */
 } GpbRankWish;
 

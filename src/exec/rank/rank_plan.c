@@ -199,9 +199,11 @@ sorts_by_column(PlannerInfo *root, IndexOptInfo *index, int column)
 
 	foreach(lc, class->ec_members)
 	{
-		if (match_index_to_operand(gpb_of_child(root, index->rel,
-												(Node *) lfirst_node(EquivalenceMember,
-																	 lc)->em_expr),
+		const EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
+
+		/* other leaves' columns are there too */
+		if (!member->em_is_child && member->em_datatype == index->opcintype[column] &&
+			match_index_to_operand(gpb_of_child(root, index->rel, (Node *) member->em_expr),
 								   column, index))
 			return true;
 	}
@@ -209,32 +211,22 @@ sorts_by_column(PlannerInfo *root, IndexOptInfo *index, int column)
 }
 
 /*
- * Direction in which the index has the order of the query, but for that of equal keys;
- * NoMovementScanDirection if it does not.  The columns before the ordered one have single values,
- * which core does not know of all of them: so it is asked about the order of the others.
+ * Direction in which the index has the order of the query, which sorts by this column of it, but
+ * for that of equal keys; NoMovementScanDirection if it does not.  The columns before it have
+ * single values, which core does not know of all of them.  Core, asked for the order of the index,
+ * would look for the column among those of all leaves.
  */
 static ScanDirection
 rank_direction(PlannerInfo *root, IndexOptInfo *index, int column)
 {
-	List	   *wanted = key_pathkeys(root);
-	IndexOptInfo others = *index;
+	const PathKey *wanted = linitial_node(PathKey, root->sort_pathkeys);
+	bool		forward = gpb_pathkey_descends(wanted) == index->reverse_sort[column];
 
-	others.nkeycolumns -= column;
-	others.sortopfamily += column;
-	others.opfamily += column;
-	others.opcintype += column;
-	others.indexkeys += column;
-	others.indexcollations += column;
-	others.reverse_sort += column;
-	others.nulls_first += column;
-	others.indextlist = list_copy_tail(index->indextlist, column);
-	if (pathkeys_contained_in(wanted,
-							  build_index_pathkeys(root, &others, ForwardScanDirection)))
-		return ForwardScanDirection;
-	if (pathkeys_contained_in(wanted,
-							  build_index_pathkeys(root, &others, BackwardScanDirection)))
-		return BackwardScanDirection;
-	return NoMovementScanDirection;
+	if (wanted->pk_opfamily != index->sortopfamily[column] ||
+		wanted->pk_eclass->ec_collation != index->indexcollations[column] ||
+		(wanted->pk_nulls_first == index->nulls_first[column]) != forward)
+		return NoMovementScanDirection;
+	return forward ? ForwardScanDirection : BackwardScanDirection;
 }
 
 /*
@@ -455,6 +447,56 @@ gpb_rank_child_target(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
+ * Core's own scan of the whole index in this direction, if it is among the table's paths; NULL if it
+ * is not, or if there is a condition.
+ */
+static const IndexPath *
+find_core_path(const IndexOptInfo *index, ScanDirection direction, bool index_only)
+{
+	ListCell   *lc;
+
+	foreach(lc, index->rel->pathlist)
+	{
+		const Path *path = lfirst(lc);
+		const IndexPath *scan;
+
+		while (IsA(path, ProjectionPath))
+			path = ((const ProjectionPath *) path)->subpath;
+		scan = (const IndexPath *) path;
+		if (IsA(path, IndexPath) && scan->indexinfo == index && scan->indexclauses == NIL &&
+			scan->indexscandir == direction && path->param_info == NULL &&
+			!path->parallel_aware && (path->pathtype == T_IndexOnlyScan) == index_only)
+			return scan;
+	}
+	return NULL;
+}
+
+/*
+ * Core's scan of the rows that satisfy the conditions on the columns up to this one.  Prices of
+ * scans take long to find: one that core has made is not priced again.
+ */
+static IndexPath *
+make_scan(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirection direction)
+{
+	List	   *clauses = index_clauses(root, index, column);
+	bool		index_only = rank_is_index_only(root, index, column);
+	const IndexPath *core = NULL;
+
+	if (clauses == NIL)
+		core = find_core_path(index, direction, index_only);
+	if (core != NULL)
+	{
+		IndexPath  *copy = makeNode(IndexPath);
+
+		*copy = *core;
+		copy->path.pathkeys = key_pathkeys(root);
+		return copy;
+	}
+	return create_index_path(root, index, clauses, NIL, NIL, key_pathkeys(root), direction,
+							 index_only, NULL, 1.0, false);
+}
+
+/*
  * Core's scan of the rows wanted that satisfy one condition more, which are expected to be these of
  * all rows, from the first to before the last.  Its price is that share of the one for all rows.
  * Where the query sorts equal keys by more, core does so as well.  Fills in the price of one row of
@@ -462,16 +504,12 @@ gpb_rank_child_target(PlannerInfo *root, RelOptInfo *rel)
  */
 static Path *
 make_child_path(PlannerInfo *root, IndexOptInfo *index, int column, ScanDirection direction,
-				IndexClause *more, double first, double last, Cost *row_cost)
+				IndexClause *more, PathTarget *target, double first, double last, Cost *row_cost)
 {
-	IndexPath  *child;
+	IndexPath  *child = make_scan(root, index, column, direction);
 	double		rows = Max(last - first, 0.0);
 
-	child = create_index_path(root, index, index_clauses(root, index, column), NIL, NIL,
-							  key_pathkeys(root), direction,
-							  rank_is_index_only(root, index, column), NULL, 1.0, false);
-	child = (IndexPath *) apply_projection_to_path(root, index->rel, (Path *) child,
-												   gpb_rank_child_target(root, index->rel));
+	child = (IndexPath *) apply_projection_to_path(root, index->rel, (Path *) child, target);
 	Assert(IsA(child, IndexPath));
 	child->indexclauses = lappend(child->indexclauses, more);
 	*row_cost = (child->path.total_cost - child->path.startup_cost) / Max(child->path.rows, 1.0);
@@ -554,7 +592,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const GpbRankWish *wish)
 	direction = plan.backward ? BackwardScanDirection : ForwardScanDirection;
 	estimate_rows(root, index, wish->skipped, &plan, &rows);
 	child = make_child_path(root, index, plan.column, direction,
-							start_clause(root, index, plan.column, direction, start),
+							start_clause(root, index, plan.column, direction, start), wish->child,
 							Max(rows.skipped,
 								plan.nulls == GPB_RANK_NULLS_FIRST ? rows.end_of_nulls : 0.0),
 							plan.nulls == GPB_RANK_NULLS_LAST ? rows.first_null : rows.all,
@@ -572,7 +610,7 @@ make_rank_path(PlannerInfo *root, IndexOptInfo *index, const GpbRankWish *wish)
 	add_child(path, child);
 	if (plan.nulls != GPB_RANK_NO_NULLS)
 		add_child(path, make_child_path(root, index, plan.column, direction,
-										null_clause(root, index, plan.column),
+										null_clause(root, index, plan.column), wish->child,
 										Max(rows.skipped, rows.first_null), rows.end_of_nulls,
 										&row_cost));
 	path->path.startup_cost += target->cost.startup;
@@ -646,6 +684,7 @@ gpb_rank_add_path(PlannerInfo *root, RelOptInfo *final_rel, RelOptInfo *rel,
 		return;
 	wish.skipped = gpb_rank_offset_rows(extra, table->rows);
 	wish.target = root->upper_targets[UPPERREL_FINAL];
+	wish.child = gpb_rank_child_target(root, table);
 	wish.columns = gpb_rank_columns(root);
 	path = gpb_rank_path(root, table, &wish);
 	if (path != NULL)

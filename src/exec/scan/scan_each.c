@@ -68,25 +68,44 @@ distinct_on_column(PlannerInfo *root)
 	return linitial(expressions);
 }
 
+/* Is the query one whose rows are those of one table, each value of some expressions once? */
+static bool
+wants_values(PlannerInfo *root, RelOptInfo *rel)
+{
+	Query	   *parse = root->parse;
+
+	return (parse->distinctClause != NIL || parse->groupClause != NIL) && !parse->hasAggs &&
+		gpb_rel_has_the_columns(root, rel) && !parse->hasWindowFuncs &&
+		!parse->hasTargetSRFs && parse->groupingSets == NIL && parse->setOperations == NULL &&
+		!root->hasPseudoConstantQuals && bms_membership(root->all_baserels) == BMS_SINGLETON;
+}
+
+/* Has the table an index on this column alone? */
+static bool
+has_index_on(const RelOptInfo *rel, const Var *column)
+{
+	ListCell   *lc;
+
+	foreach(lc, rel->indexlist)
+	{
+		const IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+
+		if (index->nkeycolumns == 1 && index->indexkeys[0] == column->varattno)
+			return true;
+	}
+	return false;
+}
+
 Var *
 gpb_scan_wants_each(PlannerInfo *root, RelOptInfo *rel)
 {
 	Query	   *parse = root->parse;
-	List	   *expressions = get_tlist_exprs(root->processed_tlist, true);
+	List	   *expressions;
 	Var		   *column;
 
-	if ((parse->distinctClause == NIL && parse->groupClause == NIL) || parse->hasAggs ||
-		!gpb_rel_has_the_columns(root, rel) ||
-		parse->hasWindowFuncs || parse->hasTargetSRFs || parse->groupingSets != NIL ||
-		parse->setOperations != NULL || root->hasPseudoConstantQuals ||
-		bms_membership(root->all_baserels) != BMS_SINGLETON ||
-		!equality_is_own(root, parse->distinctClause) ||
-		!equality_is_own(root, parse->groupClause))
+	if (!wants_values(root, rel))
 		return NULL;
-	expressions = lappend(list_copy(expressions), parse->havingQual);
-	if (contain_volatile_functions((Node *) expressions) ||
-		contain_subplans((Node *) expressions))
-		return NULL;
+	expressions = lappend(get_tlist_exprs(root->processed_tlist, true), parse->havingQual);
 	if (parse->hasDistinctOn)
 		column = parse->groupClause == NIL ? distinct_on_column(root) : NULL;
 	else
@@ -96,7 +115,13 @@ gpb_scan_wants_each(PlannerInfo *root, RelOptInfo *rel)
 		!OidIsValid(gpb_word_type(column->vartype)) ||
 		gpb_word_is_float(gpb_word_type(column->vartype)))
 		return NULL;
-	return (Var *) gpb_of_child(root, rel, (Node *) column);
+	column = (Var *) gpb_of_child(root, rel, (Node *) column);
+	if (!has_index_on(rel, column) || !equality_is_own(root, parse->distinctClause) ||
+		!equality_is_own(root, parse->groupClause) ||
+		contain_volatile_functions((Node *) expressions) ||
+		contain_subplans((Node *) expressions))
+		return NULL;
+	return column;
 }
 
 bool

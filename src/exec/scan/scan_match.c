@@ -141,15 +141,15 @@ gpb_scan_wants_first(PlannerInfo *root, RelOptInfo *rel, GpbScanFirst *first)
 	TypeCacheEntry *type;
 	Node	   *expression;
 
-	if (!query_sorts_rows(root) || (clause = first_key(root)) == NULL)
+	if (!query_sorts_rows(root) || !first_count(parse, rel->rows, first) ||
+		(clause = first_key(root)) == NULL)
 		return false;
 	expression = gpb_of_child(root, rel, get_sortgroupclause_expr(clause, root->processed_tlist));
 	type = lookup_type_cache(exprType(expression), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
 	first->expression = (Expr *) expression;
 	first->descending = clause->sortop == type->gt_opr;
 	first->nulls_first = clause->nulls_first;
-	return first_count(parse, rel->rows, first) &&
-		(first->descending || clause->sortop == type->lt_opr) &&
+	return (first->descending || clause->sortop == type->lt_opr) &&
 		bms_is_member(rel->relid, pull_varnos(root, expression)) &&
 		!contain_volatile_functions(expression) && !contain_subplans(expression);
 }
@@ -389,6 +389,9 @@ gpb_scan_match_index(PlannerInfo *root, IndexOptInfo *index, GpbScanWish wish,
 	GPB_COUNT_MATCH();
 	gpb_scan_match_ranges(root, match);
 	gpb_match_skip(root, index, NIL, &match->split, &match->skip);
+	/* without filters, found out before anything is built */
+	if (wish.first != NULL && match->split.others == NIL && core_reads_in_order(root, match))
+		return false;
 	if (wish.each != NULL)
 		return match_each(root, match, wish.each);
 	many = all && (wish.many || gpb_arrays_have_many(root, plan->arrays));

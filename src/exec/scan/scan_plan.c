@@ -413,6 +413,8 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 		each == NULL)
 		return;
 	is_alike = !wants_first && add_alike_path(root, rel);
+	if (is_alike && !wants_last && !wants_groups && each == NULL && !has_own_index(rel, 2))
+		return;
 	collect_columns(root, rel, wants_first ? &first : NULL, &all);
 	foreach(lc, rel->indexlist)
 	{
@@ -489,8 +491,7 @@ plan_alike(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Li
 	if (alike->plans->model == NULL)
 		alike->plans->model = castNode(CustomScan, plan_scan(root, model->path.path.parent,
 															&model->path, NIL, NIL, NIL));
-	scan = gpb_sibling_plan(alike, 0);
-	scan->scan.plan.targetlist = tlist;
+	scan = gpb_sibling_plan(alike, 0, tlist, false);
 	gpb_check_expressions(path, scan, tlist, 1, model->plan.ncolumns);
 	return &scan->scan.plan;
 }

@@ -88,7 +88,7 @@ other_column(const GpbSibling *sibling, AttrNumber column)
 static Var *
 other_var(const GpbSibling *sibling, const Var *var)
 {
-	Var		   *other = makeNode(Var);
+	Var		   *other = palloc(sizeof(Var));
 
 	*other = *var;
 	other->varno = sibling->other->relid;
@@ -320,11 +320,13 @@ gpb_sibling_is_less_visible(const RelOptInfo *leaf, const RelOptInfo *other)
 
 List	  **gpb_unfinished_plans = NULL;
 
-/* A node whose expressions are to be those of the first that is alike */
+/* A node of which some parts are to be those of the first that is alike */
 typedef struct GpbUnfinished
 {
 	CustomScan *scan;
 	const CustomScan *first;
+	int			shared;			/* so many columns of the scan tuple too, the first ones */
+	bool		same_target;	/* and the target list */
 } GpbUnfinished;
 
 /* Is there anything of which the executor has to be told for each node that evaluates it? */
@@ -340,53 +342,86 @@ executor_walker(Node *node, void *context)
 	return expression_tree_walker(node, executor_walker, context);
 }
 
-/* Fill in what the node evaluates. */
-static void
-set_expressions(const GpbSibling *sibling, const CustomScan *model, CustomScan *scan)
+/* The other's columns of the scan tuple for those of the leaf, the first "from" of them left out */
+static List *
+other_columns(const GpbSibling *sibling, const List *columns, int from)
 {
+	List	   *others = NIL;
+	ListCell   *lc;
+
+	for_each_from(lc, columns, from)
+	{
+		const TargetEntry *column = lfirst_node(TargetEntry, lc);
+		TargetEntry *other = palloc(sizeof(TargetEntry));
+
+		*other = *column;
+		other->expr = (Expr *) gpb_sibling_expression(sibling, (Node *) column->expr);
+		others = lappend(others, other);
+	}
+	return others;
+}
+
+/* May nodes have what setrefs.c has made of the expressions of another that is alike? */
+static bool
+may_share(const CustomScan *scan)
+{
+	return gpb_unfinished_plans != NULL &&
+		!executor_walker((Node *) scan->custom_exprs, NULL) &&
+		!executor_walker((Node *) scan->scan.plan.qual, NULL) &&
+		!executor_walker((Node *) scan->scan.plan.targetlist, NULL);
+}
+
+/* Fill in what the node has of its own, which is all, and what it evaluates. */
+static void
+set_expressions(const GpbSibling *sibling, const CustomScan *model, int shared, List *own_columns,
+				CustomScan *scan)
+{
+	scan->custom_scan_tlist = list_concat(list_copy_head(model->custom_scan_tlist, shared),
+										  own_columns);
 	scan->scan.plan.qual = (List *)
 		gpb_sibling_expression(sibling, (Node *) model->scan.plan.qual);
 	scan->custom_exprs = (List *) gpb_sibling_expression(sibling, (Node *) model->custom_exprs);
 }
 
-/* Leave out what the node evaluates, until the statement has been planned. */
+/* Leave out what the node is to have of the first one, until the statement has been planned. */
 static void
-wait_for_expressions(CustomScan *scan, const CustomScan *first)
+wait_for_first(CustomScan *scan, const CustomScan *first, int shared, List *own_columns,
+			   bool same_target)
 {
 	GpbUnfinished *unfinished = palloc(sizeof(GpbUnfinished));
 
-	unfinished->scan = scan;
-	unfinished->first = first;
+	*unfinished = (GpbUnfinished) {scan, first, shared, same_target};
 	*gpb_unfinished_plans = lappend(*gpb_unfinished_plans, unfinished);
+	scan->custom_scan_tlist = own_columns;
 	scan->scan.plan.qual = NIL;
 	scan->custom_exprs = NIL;
+	if (same_target)
+		scan->scan.plan.targetlist = NIL;
 }
 
 CustomScan *
-gpb_sibling_plan(const GpbAlikePath *path, int shared)
+gpb_sibling_plan(const GpbAlikePath *path, int shared, List *tlist, bool same_target)
 {
 	const GpbSibling *sibling = &path->sibling;
 	GpbAlikePlans *plans = path->plans;
 	const CustomScan *model = plans->model;
-	List	   *columns = list_copy_tail(model->custom_scan_tlist, shared);
-	CustomScan *scan = makeNode(CustomScan);
+	List	   *own_columns = other_columns(sibling, model->custom_scan_tlist, shared);
+	CustomScan *scan = palloc(sizeof(CustomScan));
 
 	*scan = *model;
+	scan->scan.plan.targetlist = tlist;
 	scan->scan.scanrelid = sibling->other->relid;
-	columns = (List *) gpb_sibling_expression(sibling, (Node *) columns);
-	scan->custom_scan_tlist = list_concat(list_copy_head(model->custom_scan_tlist, shared),
-										  columns);
 	scan->custom_private = with_index(model->custom_private, path->index);
 	if (plans->first != NULL && plans->may_share)
-		wait_for_expressions(scan, plans->first);
-	else
-		set_expressions(sibling, model, scan);
+	{
+		wait_for_first(scan, plans->first, shared, own_columns, same_target);
+		return scan;
+	}
+	set_expressions(sibling, model, shared, own_columns, scan);
 	if (plans->first == NULL)
 	{
 		plans->first = scan;
-		plans->may_share = gpb_unfinished_plans != NULL &&
-			!executor_walker((Node *) model->custom_exprs, NULL) &&
-			!executor_walker((Node *) model->scan.plan.qual, NULL);
+		plans->may_share = may_share(scan);
 	}
 	return scan;
 }
@@ -399,8 +434,15 @@ gpb_finish_alike_plans(List *unfinished)
 	foreach(lc, unfinished)
 	{
 		const GpbUnfinished *plan = lfirst(lc);
+		CustomScan *scan = plan->scan;
+		const CustomScan *first = plan->first;
 
-		plan->scan->scan.plan.qual = plan->first->scan.plan.qual;
-		plan->scan->custom_exprs = plan->first->custom_exprs;
+		scan->custom_scan_tlist = list_concat(list_copy_head(first->custom_scan_tlist,
+															 plan->shared),
+											  scan->custom_scan_tlist);
+		scan->scan.plan.qual = first->scan.plan.qual;
+		scan->custom_exprs = first->custom_exprs;
+		if (plan->same_target)
+			scan->scan.plan.targetlist = first->scan.plan.targetlist;
 	}
 }

@@ -13,6 +13,7 @@
 #define GPB_SIBLING_H
 
 #include "postgres.h"
+#include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
@@ -92,9 +93,11 @@ extern CustomPath *gpb_make_alike_path(const CustomPathMethods *methods, CustomP
 extern bool gpb_sibling_is_less_visible(const RelOptInfo *leaf, const RelOptInfo *other);
 
 /*
- * The plan node of the path, of whose model's plans the model is known.  What is beyond its
- * expressions is the same, but that the private list begins with the index; so are, and have the
- * same expressions, the first columns of the scan tuple that are "shared".
+ * The plan node of the path, with this target list, of whose model's plans the model is known.
+ * What is beyond its expressions is the same, but that the private list begins with the index; so
+ * are, and have the same expressions, the first columns of the scan tuple that are "shared".
+ * same_target: the target list has nothing but these, so it is the same for all nodes too, and
+ * nobody looks into it before the statement has been planned, as a sort would.
  *
  * What the node evaluates refers to columns of its scan tuple when setrefs.c has seen it, and is
  * the same for all nodes then.  So it is only once given to setrefs.c, which takes as long as the
@@ -102,7 +105,8 @@ extern bool gpb_sibling_is_less_visible(const RelOptInfo *leaf, const RelOptInfo
  * (gpb_finish_alike_plans()).  Not where it has parameters of the executor or subqueries, which are
  * collected for each node before; nor where nobody will finish the plan.
  */
-extern CustomScan *gpb_sibling_plan(const GpbAlikePath *path, int shared);
+extern CustomScan *gpb_sibling_plan(const GpbAlikePath *path, int shared, List *tlist,
+									bool same_target);
 
 /*
  * Where the statement that is being planned has its nodes that are to be finished, a List; NULL

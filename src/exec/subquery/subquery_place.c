@@ -205,8 +205,9 @@ place_above(GpbPlacing *placing, Plan *plan, const Reader *reader)
 	GpbEachRow	target_each;
 	ListCell   *lc;
 
-	/* most plan nodes have no subquery at all: that is found out first */
+	/* most plan nodes have no subquery at all: that is found out first, by what takes least */
 	if (!hands_up_columns(plan) ||
+		(!contain_subplans((Node *) targets) && !contain_subplans((Node *) quals)) ||
 		(gpb_collect_choices(&like, rows_of(plan, rows), targets).choices == NIL &&
 		 first_batched_qual(&like, plan, quals, 0, qual_rows) == list_length(quals)))
 		return plan;

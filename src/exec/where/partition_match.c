@@ -21,6 +21,7 @@
 #include "utils/lsyscache.h"
 
 #include "exec/shell/plan_rules.h"
+#include "exec/shell/sibling.h"
 #include "exec/where/partition_match.h"
 #include "index/index.h"
 #include "index/index_clauses.h"
@@ -135,6 +136,18 @@ restrictions_as_said(PlannerInfo *root, RelOptInfo *rel)
 	foreach(lc, rel->baserestrictinfo)
 		clauses = lappend(clauses, lfirst_node(RestrictInfo, lc)->clause);
 	return (List *) gpb_of_parent(root, rel, (Node *) clauses);
+}
+
+/* Have both leaves the restrictions of the query, as conditions on their parent's columns? */
+static bool
+restrictions_are_alike(PlannerInfo *root, RelOptInfo *model, RelOptInfo *leaf)
+{
+	GpbSibling	sibling;
+
+	/* most are found so by what takes less than to say them of the parent */
+	gpb_sibling_begin(root, model, leaf, &sibling);
+	return gpb_sibling_restrictions_agree(&sibling) ||
+		equal(restrictions_as_said(root, model), restrictions_as_said(root, leaf));
 }
 
 /* The leaf's index that is like the model, or NULL */
@@ -346,7 +359,6 @@ const char *
 gpb_match_partitions(PlannerInfo *root, RelOptInfo *parent, List *leaves, IndexOptInfo *model,
 					 GpbPartitionMatch *match)
 {
-	List	   *restrictions = restrictions_as_said(root, model->rel);
 	Bitmapset  *never_null = never_null_columns(root, parent, model->rel);
 	GpbLayout	layout = layout_of(model);
 	int			at = 0;
@@ -374,7 +386,7 @@ gpb_match_partitions(PlannerInfo *root, RelOptInfo *parent, List *leaves, IndexO
 				!bms_is_subset(never_null, never_null_columns(root, parent, leaf)))
 				return psprintf("partition \"%s\" may have NULLs where another has none",
 								get_rel_name(table_of(root, leaf)));
-			if (!equal(restrictions, restrictions_as_said(root, leaf)))
+			if (!restrictions_are_alike(root, model->rel, leaf))
 				return psprintf("partition \"%s\" has other conditions",
 								get_rel_name(table_of(root, leaf)));
 		}

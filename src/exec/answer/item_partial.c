@@ -1,0 +1,58 @@
+/*-------------------------------------------------------------------------
+ *
+ * item_partial.c
+ *	  From answers to partial states as SQL values.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "catalog/pg_type.h"
+
+#include "exec/answer/item_number.h"
+#include "exec/compile/program_words.h"
+#include "exec/partial/partial.h"
+#include "page/numeric.h"
+
+/*
+ * The sums of a term's numerics as those of a state.  With NaN among them the term's sum means
+ * nothing.
+ */
+static void
+take_numerics(GpbPartial *partial, const GpbAggregateItem *item, const GpbAnswerColumn *column,
+			  const int64 *answer)
+{
+	const int64 *bounds = answer + column->minmax;
+	GpbPartialNumerics numerics = {.count = answer[column->count]};
+
+	numerics.nan = gpb_may_be_nan(item->type) && bounds[1] == GPB_NUMERIC_NAN;
+	numerics.least = DatumGetNumeric(gpb_word_datum(item->type, bounds[0]));
+	numerics.greatest = DatumGetNumeric(gpb_word_datum(item->type, bounds[1]));
+	if (!numerics.nan)
+		numerics.sum = gpb_integer_sum(item, column, answer);
+	if (!numerics.nan && column->squares != 0)
+		numerics.squares = gpb_integer_squares(item, column, answer);
+	gpb_partial_take_numerics(partial, &numerics);
+}
+
+bytea *
+gpb_item_partial(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+				 const int64 *answer)
+{
+	GpbPartialKind kind = item->function == GPB_PARTIAL_SUMS ? GPB_PARTIAL_OF_SUMS :
+		item->function == GPB_PARTIAL_MOMENTS ? GPB_PARTIAL_OF_MOMENTS : GPB_PARTIAL_OF_PAIRS;
+	GpbPartial *partial = gpb_partial_new(kind, gpb_partial_type(item->type.sql), NULL);
+
+	if (partial->numerics != NULL)
+		take_numerics(partial, item, &columns[item->column], answer);
+	else
+		gpb_partial_take_column(partial, GPB_PARTIAL_X, &columns[item->column], answer);
+	if (kind == GPB_PARTIAL_OF_PAIRS)
+	{
+		gpb_partial_take_column(partial, GPB_PARTIAL_Y, &columns[item->terms.y], answer);
+		gpb_partial_take_column(partial, GPB_PARTIAL_PRODUCTS, &columns[item->terms.products],
+								answer);
+		gpb_partial_take_column(partial, GPB_PARTIAL_RESTS, &columns[item->terms.rests], answer);
+	}
+	return gpb_partial_write(partial);
+}

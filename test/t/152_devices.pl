@@ -66,6 +66,14 @@ sub mirrors
 		"SELECT string_agg(replace(index::text, '_k_v_d_idx', '') || ' ' || device, ', ' ORDER BY index::text) FROM gpubtree_mirrors WHERE state = 'ready'");
 }
 
+# The epochs of the mirrors on a device: a mirror that was made anew has another
+sub epochs
+{
+	my ($device) = @_;
+
+	return $node->safe_psql('postgres', "SELECT string_agg(epoch::text, ' ' ORDER BY index_oid) FROM gpubtree_mirrors WHERE device = $device");
+}
+
 sub pid_of
 {
 	my ($device, $in) = @_;
@@ -163,6 +171,8 @@ like(mirrors(), qr/^large_k 1, large_v 0, (p3 0, )?t_k 1, t_v 0$/, 'what was use
 answers('no room for all');
 $node->safe_psql('postgres', "SELECT gpubtree_drop_mirror(index_oid) FROM gpubtree_mirrors");
 $node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM gpubtree_mirrors') or die 'mirrors stay';
+$node->safe_psql('postgres', "SELECT gpubtree_refresh('p1_k_v_d_idx'); SELECT gpubtree_refresh('p2_k_v_d_idx')");
+is($node->safe_psql('postgres', "SELECT string_agg(mirrors || ' ' || (memory_used < 1000000), ', ') FROM gpubtree_device"), '1 true, 1 true', 'each device has freed what it had');
 
 # Memory of each too small for all pages: the inner nodes alone
 set('gpubtree.memory_limit', "'2MB'");
@@ -183,6 +193,7 @@ sub lost_midway
 	my ($point, $device) = @_;
 	my $holder = gpb_holder($node);
 	my $other = pid_of(1 - $device);
+	my $kept = epochs(1 - $device);
 	my $name = "device $device lost at $point";
 
 	my $session = gpb_start($node, $query, "gpubtree.hold_point = '$point'");
@@ -191,19 +202,20 @@ sub lost_midway
 	is(engines($node), $device == 0 ? 'CPU 1 CPU 1' : '0 CPU 0 CPU', "$name: the other one answers others");
 	$holder->quit;
 	is(gpb_finish($session), $expected, "$name: the right answer");
-	comes_back($name, $device, $pid, $other);
+	comes_back($name, $device, $pid, $other, $kept);
 	return;
 }
 
 sub comes_back
 {
-	my ($name, $device, $pid, $other) = @_;
+	my ($name, $device, $pid, $other, $kept) = @_;
 
 	wait_for_devices($node, 2);
 	isnt(pid_of($device), $pid, "$name: it comes back");
 	is(pid_of(1 - $device), $other, "$name: the other one is the same");
 	answers("$name, afterwards");
 	is(mirrors(), $spread, "$name: the mirrors are where they were");
+	is(epochs(1 - $device), $kept, "$name: the other one has kept its mirrors");
 	gpb_all_is_free($node, $name);
 	return;
 }
@@ -218,6 +230,7 @@ foreach my $device (0, 1)
 	my $name = "device $device lost between two submits";
 	my $first = gpb_holder($node);
 	my $other = pid_of(1 - $device);
+	my $kept = epochs(1 - $device);
 
 	my $session = gpb_start($node, $query, q(gpubtree.hold_point = 'batch-before-submit'));
 	gpb_wait_for_hold($node);
@@ -233,7 +246,7 @@ SQL
 	my $pid = lose($device);
 	$next->quit;
 	is(gpb_finish($session), $expected, "$name: the right answer");
-	comes_back($name, $device, $pid, $other);
+	comes_back($name, $device, $pid, $other, $kept);
 }
 
 # ---- one is slow, hangs, or goes for good ----
@@ -320,5 +333,20 @@ answers('a standby, after changes', $standby);
 is(engines($standby), '0 1 0 1', 'a standby has its second device back');
 gpb_nothing_crashed($node);
 gpb_nothing_crashed($standby);
+
+# ---- a database that was not updated ----
+
+is($node->safe_psql('postgres', <<'SQL'), "2|ready|f\n2|ready|f|t", 'the view of 0.1.0 works with this library, and has the device once it is updated');
+SET client_min_messages = warning;
+DROP EXTENSION gpubtree CASCADE;
+CREATE EXTENSION gpubtree VERSION '0.1.0';
+CREATE TABLE o (k int);
+INSERT INTO o SELECT generate_series(1, 100);
+CREATE INDEX o_k ON o USING gpubtree (k);
+DO $$ BEGIN PERFORM gpubtree_refresh('o_k'); END $$;
+SELECT (SELECT count(*) FROM gpubtree_device), state, cpu_share > 0 FROM gpubtree_mirrors WHERE index = 'o_k'::regclass;
+ALTER EXTENSION gpubtree UPDATE;
+SELECT (SELECT count(*) FROM gpubtree_device), state, cpu_share > 0, device IN (0, 1) FROM gpubtree_mirrors WHERE index = 'o_k'::regclass;
+SQL
 
 done_testing();

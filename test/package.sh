@@ -191,6 +191,8 @@ deb_autopkgtest()
 	script <<-SCRIPT || return 1
 		apt-get -q update
 		apt-get -q -y install /build/postgresql-$1-gpubtree_*.deb
+		# Names of time zones that releases have apart, where they do
+		! apt-cache show tzdata-legacy >/dev/null 2>&1 || apt-get -q -y install tzdata-legacy
 		cd /build/gpubtree-$version
 		debian/rules clean
 		useradd -m tester

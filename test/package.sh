@@ -153,6 +153,8 @@ deb_build()
 	script <<-SCRIPT || return 1
 		cd /build/gpubtree-$version
 		pg_buildext updatecontrol
+		${CUDA_ARCHS:+export CUDA_ARCHS="'$CUDA_ARCHS'"}
+		${QUICK:+export QUICK=$QUICK}
 		PATH=\$PATH:/usr/local/cuda/bin DEB_BUILD_PROFILES=$profiles \
 			DEB_BUILD_OPTIONS="parallel=$(nproc)" nice dpkg-buildpackage -us -uc $options
 	SCRIPT

@@ -4,9 +4,12 @@
 #   make CUDA=no        build without it
 #   make install
 #   make install-test   the test modules, see test/modules
+#   make uninstall
 #   make installcheck   regression tests against a running server
 #   make demo, make test
+#   make dist           gpubtree-VERSION.zip, for PGXN
 #
+#   make WERROR=yes     warnings are errors; tests build so, packages of compilers yet to come do not
 #   make QUICK=1        does not optimize the CUDA object well, see QUICK below
 #   make V=1            prints whole commands
 #   mkdir b; make -C b -f ../Makefile
@@ -14,7 +17,8 @@
 
 EXTENSION = gpubtree
 MODULE_big = gpubtree
-DATA = sql/gpubtree--0.1.0.sql
+# The first version's script, and one from each version to the next: PostgreSQL runs them in turn.
+DATA = $(call sources,sql/gpubtree--*.sql)
 
 # The folder of the sources; make may run in another one, where objects go.  PGXS finds it likewise,
 # too late for what follows.
@@ -22,7 +26,11 @@ TOP := $(or $(VPATH),$(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST)))))
 # sources PATTERN...: the files there, without that folder
 sources = $(patsubst $(TOP)/%,%,$(sort $(wildcard $(addprefix $(TOP)/,$(1)))))
 
-OBJS = $(patsubst %.c,%.o,$(call sources,$(foreach d,* */* */*/*,src/$(d).c))) $(GPB_OBJS)
+C_SOURCES := $(call sources,$(foreach d,* */* */*/*,src/$(d).c))
+ifeq ($(C_SOURCES),)
+$(error no sources in $(TOP): make -f FOLDER/Makefile, or with VPATH=FOLDER)
+endif
+OBJS = $(C_SOURCES:.c=.o) $(GPB_OBJS)
 
 REGRESS = $(patsubst sql/%.sql,%,$(filter-out sql/gpubtree--%,$(call sources,sql/*.sql)))
 # The tests print rows alone, unaligned, and no statement before they say so; and include files below
@@ -34,7 +42,9 @@ REGRESS_OPTS = --load-extension=gpubtree --no-locale --encoding=UTF8 \
 # debuggers read is made with GPB_CFLAGS=-g.
 PG_CPPFLAGS = -I$(TOP)/src
 PG_CFLAGS = -MMD -MP -Wall -Wextra -Wno-unused-parameter -Wno-sign-compare \
-	-Wno-missing-field-initializers -Werror -O2 -g0 $(GPB_CFLAGS)
+	-Wno-missing-field-initializers $(if $(filter yes,$(WERROR)),-Werror) -O2 -g0 $(GPB_CFLAGS)
+# A build with hold points is one for tests.
+WERROR ?= $(if $(findstring GPB_HOLD_POINTS,$(GPB_CFLAGS)),yes)
 # Calls go straight to their functions, not by way of a procedure linkage table, whose entries take
 # room in the CPU's instruction cache: a statement that looks up one key runs all of its code once.
 PG_CFLAGS += -fno-plt -fno-semantic-interposition
@@ -55,13 +65,15 @@ CUDA ?= $(if $(NVCC),yes,no)
 ifeq ($(CUDA),yes)
 all: gpubtree_cuda.so
 install: install-cuda
-uninstall: uninstall-cuda
 endif
+# Also what a build of another choice has installed
+uninstall: uninstall-cuda
 
 # Who builds with hold points is about to test, and gets the test module with the rest.
 ifneq ($(findstring GPB_HOLD_POINTS,$(GPB_CFLAGS)),)
 all: test-module
 install: install-test
+uninstall: uninstall-test
 endif
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -107,6 +119,11 @@ REGRESS_SETTINGS := $(subst force_parallel_mode,debug_parallel_query,$(REGRESS_S
 	-c enable_presorted_aggregate=off
 endif
 installcheck: export PGOPTIONS := $(PGOPTIONS) $(REGRESS_SETTINGS)
+# The expected output is that of 15: on later servers what means the same is no difference.
+ifeq ($(filter 15,$(MAJORVERSION)),)
+installcheck: export PATH := $(abspath $(TOP))/test/normalized:$(PATH)
+installcheck: export GPB_SERVER := $(MAJORVERSION)
+endif
 
 -include $(OBJS:.o=.d) $(wildcard cuda/*.d test/kernel/cuda/*.d)
 
@@ -116,7 +133,7 @@ HEADERS_ALL = $(wildcard $(foreach d,* */* */*/*,src/$(d).h) cuda/*.cuh cuda/*.h
 # Machine code for Turing, Ampere, Ada (which runs that of Ampere) and Hopper, and PTX for what comes
 # after; the least compute capability comes first.
 CUDA_ARCHS ?= 75 80 90
-NVCC_FLAGS = -std=c++17 -O3 $(LINEINFO) -Werror all-warnings $(NVCC_COMPRESS) \
+NVCC_FLAGS = -std=c++17 -O3 $(LINEINFO) $(if $(filter yes,$(WERROR)),-Werror all-warnings) $(NVCC_COMPRESS) \
 	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -I$(TOP)/src
 # Sources of CUDA_ONCE are read once, for the first architecture, and ptxas makes the machine code of
 # each from that PTX; the others are read for each.
@@ -131,7 +148,7 @@ LINEINFO ?=
 # Device code compressed as far as this nvcc can
 NVCC_COMPRESS = $(if $(filter --compress-mode,$(NVCC_HELP)),-compress-mode=size,-Xfatbin -compress-all)
 NVCC_LINK = $(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) $(NVCC_ARCHS) -shared -cudart static \
-	-Xcompiler -static-libstdc++,-static-libgcc -Xlinker --exclude-libs=ALL
+	-Xcompiler -static-libstdc++,-static-libgcc -Xlinker --exclude-libs=ALL,-z,relro,-z,now
 CUDA_SRCS = $(call sources,cuda/*.cu)
 # Those without kernels, which nvcc leaves to the host's compiler instead of reading them once more for
 # each architecture
@@ -271,20 +288,30 @@ test/kernel/emulated.so: test/kernel/emulator/emulator.cc $(EMULATED_OBJS)
 	$(CXX) $(EMULATED_FLAGS) -shared -o $@ $^
 
 # Functions for the TAP tests, in a module and an extension of their own
-.PHONY: test-module install-test
+.PHONY: test-module install-test uninstall-test
 test-module:
 	$(MAKE) -C test/modules/gpubtree_test GPB_CFLAGS='$(GPB_CFLAGS)'
 	$(MAKE) -C test/modules/rows_elsewhere GPB_CFLAGS='$(GPB_CFLAGS)'
 install-test: test-module
 	$(MAKE) -C test/modules/gpubtree_test GPB_CFLAGS='$(GPB_CFLAGS)' install
 	$(MAKE) -C test/modules/rows_elsewhere GPB_CFLAGS='$(GPB_CFLAGS)' install
+uninstall-test:
+	$(MAKE) -C test/modules/gpubtree_test CFLAGS_SL_MODULE= uninstall
+	$(MAKE) -C test/modules/rows_elsewhere uninstall
 
-.PHONY: install-cuda uninstall-cuda demo test
+.PHONY: install-cuda uninstall-cuda dist demo test
 install-cuda: gpubtree_cuda.so
 	$(MKDIR_P) '$(DESTDIR)$(pkglibdir)'
 	$(INSTALL_SHLIB) gpubtree_cuda.so '$(DESTDIR)$(pkglibdir)/'
 uninstall-cuda:
 	rm -f '$(DESTDIR)$(pkglibdir)/gpubtree_cuda.so'
+
+# What PGXN takes, of the commit that is checked out: DIST/gpubtree-VERSION.zip
+DIST ?= .
+VERSION = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" $(TOP)/gpubtree.control)
+dist:
+	git -C '$(TOP)' archive --format=zip --prefix=gpubtree-$(VERSION)/ \
+		-o '$(abspath $(DIST))/gpubtree-$(VERSION).zip' HEAD
 
 demo:
 	sh test/demo

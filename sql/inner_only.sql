@@ -4,12 +4,12 @@
 --
 DO $$ BEGIN
 	FOR i IN 1 .. 6000 LOOP
-		EXIT WHEN (SELECT status ~ '^(ready|no device)' FROM gpubtree_device);
+		EXIT WHEN (SELECT bool_and(status ~ '^(ready|no device)') FROM gpubtree_device);
 		PERFORM pg_sleep(0.1);
 	END LOOP;
 END $$;
 CREATE FUNCTION has_device() RETURNS boolean LANGUAGE sql AS
-	$$ SELECT status = 'ready' FROM gpubtree_device $$;
+	$$ SELECT bool_or(status = 'ready') FROM gpubtree_device $$;
 \set ECHO all
 
 -- who may set it

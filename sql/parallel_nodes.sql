@@ -106,7 +106,7 @@ RESET enable_nestloop;
 RESET gpubtree.enable_joinaggregate;
 RESET gpubtree.enable_rangeaggregate;
 
--- Joins under aggregates: each process has a state of its share.
+-- Joins under aggregates: processes exchange keys, and each has a state of a stretch of them.
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;
 SET enable_nestloop = off;
@@ -121,6 +121,44 @@ SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.
 RESET parallel_leader_participation;
 -- ranks of texts are those of one process
 SELECT compare('SELECT count(*), min(f.note) FROM outers o JOIN facts f ON f.k = o.good');
+-- all the same key, which is parted; none; no workers
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.id * 0 + 12345');
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.good / nullif(o.id * 0, 0)');
+SET max_parallel_workers = 0;
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.good');
+RESET max_parallel_workers;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT compare('SELECT count(*), sum(f.v) FROM outers o JOIN facts f ON f.k = o.good');
+ROLLBACK;
+-- several rounds; wide keys, and intervals of them; floats, of which several keys are equal
+CREATE TABLE many (k int NOT NULL, g int NOT NULL, v bigint NOT NULL, u uuid, f float8) WITH (autovacuum_enabled = off);
+INSERT INTO many SELECT i * 7919 % 30000, i % 9, i % 1000, md5(nullif(i % 5000, 3)::text)::uuid, i % 7 * -0.0 FROM generate_series(1, 20000) i;
+CREATE TABLE wide (g int NOT NULL, v bigint NOT NULL, k int NOT NULL, u uuid, f float8) WITH (autovacuum_enabled = off);
+INSERT INTO wide SELECT g, v, k, u, CASE WHEN v % 3 = 0 THEN 0 ELSE f END FROM many WHERE k % 4 <> 1;
+CREATE INDEX wide_g ON wide USING gpubtree (g, v, k);
+CREATE INDEX wide_u ON wide USING gpubtree (u) INCLUDE (v);
+CREATE INDEX wide_f ON wide USING gpubtree (f) INCLUDE (v);
+ANALYZE many, wide;
+SET work_mem = '64kB';
+SELECT compare('SELECT count(*), sum(f.v), min(f.k), max(f.f) FROM many o JOIN facts f ON f.k = o.k');
+SELECT compare('SELECT count(*), sum(w.k) FROM many o JOIN wide w ON w.g = o.g AND w.v BETWEEN o.v - 2 AND o.v');
+SELECT compare('SELECT count(*), sum(w.v) FROM many o JOIN wide w ON w.u = o.u');
+SELECT compare('SELECT count(*), sum(w.v) FROM (SELECT * FROM many WHERE k < 300) o JOIN wide w ON w.f = o.f');
+-- begun anew
+SET enable_material = off;
+SET enable_nestloop = on;
+SELECT compare('SELECT n, q.* FROM generate_series(1, 2) n, LATERAL (SELECT count(*), sum(w.v) FROM many o JOIN wide w ON w.u = o.u OFFSET 0) q');
+SET enable_nestloop = off;
+RESET enable_material;
+RESET work_mem;
+-- processes wait for each other in the outer side, too; or each has another part of it
+SET enable_hashjoin = on;
+SELECT compare('SELECT count(*), sum(w.v) FROM (many o JOIN outers p ON p.id = o.v AND o.k < 900) JOIN wide w ON w.u = o.u');
+SELECT compare('SELECT count(*), sum(w.v) FROM (SELECT u FROM many WHERE k < 900 UNION ALL SELECT md5(id::text)::uuid FROM outers WHERE id < 200) o JOIN wide w ON w.u = o.u');
+SET enable_hashjoin = off;
+-- an error of one process, when others may wait for it
+SELECT count(*), sum(f.v) FROM many o JOIN facts f ON f.k = o.k WHERE 1 / (o.k - 15000) >= 0;
+DROP TABLE many, wide;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 RESET enable_nestloop;

@@ -15,8 +15,8 @@
 
 #include "nodes/pathnodes.h"
 
-#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 190000
-#error "gpubtree 0.1 supports PostgreSQL 15 to 18"
+#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
+#error "gpubtree 0.1 supports PostgreSQL 15 to 19"
 #endif
 
 /* ---- 16: relation files, buffer tags, rights, values of variable length, planner ---- */
@@ -62,6 +62,7 @@
 
 /* What is to be grouped by, without what the rest determines */
 #define GPB_GROUP_CLAUSE(root) ((root)->processed_groupClause)
+#define GPB_SET_GROUP_CLAUSE(root) ((root)->processed_groupClause = (root)->parse->groupClause)
 
 /* A placeholder's description is made when it is first met, and never later. */
 #define find_placeholder_info(root, phv, create) find_placeholder_info(root, phv)
@@ -101,6 +102,7 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 #define GPB_APPEND_KNOWS(append) ((append)->as_valid_subplans != NULL)
 #define GPB_GROUP_CLAUSE(root) ((root)->parse->groupClause)
+#define GPB_SET_GROUP_CLAUSE(root) ((void) (root))
 
 #define GPB_BACKEND_FILE(file) ((file).node)
 #define GPB_TABLES(root, relids) (relids)
@@ -137,7 +139,11 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 /* ---- 18 ---- */
 
 /* May VACUUM truncate a table that has these StdRdOptions, or NULL?  18 has a setting, too. */
-#if PG_VERSION_NUM >= 180000
+#if PG_VERSION_NUM >= 190000
+#define GPB_VACUUM_TRUNCATES(options) \
+	((options) != NULL && (options)->vacuum_truncate != PG_TERNARY_UNSET ? \
+	 (options)->vacuum_truncate == PG_TERNARY_TRUE : vacuum_truncate)
+#elif PG_VERSION_NUM >= 180000
 #define GPB_VACUUM_TRUNCATES(options) \
 	((options) != NULL && (options)->vacuum_truncate_set ? (options)->vacuum_truncate : \
 	 vacuum_truncate)
@@ -189,6 +195,9 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
 
+/* How Appends prune is said in the planner's data, to which the plans refer by number. */
+#define GPB_COPY_PRUNING(root, from) ((root)->partPruneInfos = (from)->partPruneInfos)
+
 /* Which relations the plans scan matters to pruning when the executor starts. */
 #define ExecFindMatchingSubPlans(state, initial) ExecFindMatchingSubPlans(state, initial, NULL)
 
@@ -220,9 +229,17 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 #define vacuum_delay_point() vacuum_delay_point(false)
 
-/* NULL: core's index scan nodes alone count searches for EXPLAIN. */
+/*
+ * NULL: core's index scan nodes alone count searches for EXPLAIN.  19 asks whether the scans of a
+ * query read the table alone; nodes of ours do (rule M10).
+ */
+#if PG_VERSION_NUM >= 190000
+#define index_beginscan(heap, index, snapshot, nkeys, norderbys) \
+	index_beginscan(heap, index, snapshot, NULL, nkeys, norderbys, SO_HINT_REL_READ_ONLY)
+#else
 #define index_beginscan(heap, index, snapshot, nkeys, norderbys) \
 	index_beginscan(heap, index, snapshot, NULL, nkeys, norderbys)
+#endif
 
 /* Count one search of a core index scan. */
 #define GPB_COUNT_SEARCH(scan) \
@@ -290,12 +307,12 @@ gpb_translate_cmptype(CompareType type, Oid family)
 	}
 }
 
-/* Fill in what a handler of 15 does not have. */
-#define gpb_set_later_callbacks(routine) \
-	((routine)->amconsistentequality = true, \
-	 (routine)->amconsistentordering = true, \
-	 (routine)->amtranslatestrategy = gpb_translate_strategy, \
-	 (routine)->amtranslatecmptype = gpb_translate_cmptype)
+/* The members of an IndexAmRoutine that 15's does not have */
+#define GPB_LATER_CALLBACKS \
+	.amconsistentequality = true, \
+	.amconsistentordering = true, \
+	.amtranslatestrategy = gpb_translate_strategy, \
+	.amtranslatecmptype = gpb_translate_cmptype,
 
 #else
 
@@ -308,10 +325,157 @@ gpb_translate_cmptype(CompareType type, Oid family)
 	bool execute_once
 #define GPB_RUN_PASSED query, direction, count, execute_once
 #define GPB_EXPLAINED_TABLES(es) list_length((es)->rtable)
+#define GPB_COPY_PRUNING(root, from) ((void) 0)
 #define GPB_ADD_DISABLED(path, below) ((void) 0)
 #define GPB_DISABLED(path) 0
 #define GPB_NEVER_NULL(descriptor, c) (TupleDescAttr(descriptor, c)->attnotnull)
-#define gpb_set_later_callbacks(routine) ((void) 0)
+#define GPB_LATER_CALLBACKS
+
+#endif
+
+/* ---- 19: content locks and buffers' states, hint bits, hooks, paths, headers ---- */
+
+#if PG_VERSION_NUM >= 190000
+
+#include "access/tableam.h"
+#include "executor/instrument.h"
+#include "nodes/nodeFuncs.h"
+#include "storage/bufpage.h"
+#include "utils/tuplestore.h"
+#include "utils/wait_event.h"
+
+/*
+ * The state of a buffer, in which its content lock is too.  While a header is locked pins and
+ * content locks may be given back, so it is unlocked by a subtraction; nobody changes the usage
+ * count.
+ */
+typedef uint64 GpbBufferState;
+#define GPB_READ_STATE(desc) pg_atomic_read_u64(&(desc)->state)
+#define GPB_EXCHANGE_STATE(desc, expected, wanted) \
+	pg_atomic_compare_exchange_u64(&(desc)->state, expected, wanted)
+#define GPB_UNLOCK_HEADER(desc, locked, add) \
+	((void) (locked), \
+	 (void) pg_atomic_fetch_add_u64(&(desc)->state, (int64) (add) - (int64) BM_LOCKED))
+
+/* Has anybody locked the page exclusively?  Who writes a page out, or hints, excludes no look. */
+#define GPB_HAS_WRITER(desc) ((GPB_READ_STATE(desc) & BM_LOCK_VAL_EXCLUSIVE) != 0)
+#define GPB_BUFFER_LOCKED_BY_ME(buffer) BufferIsLockedByMe(buffer)
+
+/*
+ * Lock a page for reading, unless a writer has it.  19 can only be asked to wait; a writer who
+ * comes after the look holds the page for moments.
+ */
+#define GPB_CONDITIONAL_SHARE_LOCK(buffer) \
+	(!GPB_HAS_WRITER(GetBufferDescriptor((buffer) - 1)) && \
+	 (LockBuffer(buffer, BUFFER_LOCK_SHARE), true))
+
+#define GPB_SHOWN_LSN(shown) PageXLogRecPtrGet(shown)
+
+/*
+ * May hints be set on a page that is locked in any mode?  19 writes pages out as they lie in
+ * shared buffers, under a lock that excludes those who set hints: a bit that is set without this
+ * spoils the page's checksum.  It is no error to be refused; hints are then left out.
+ */
+#define GPB_BEGIN_HINTS(buffer) BufferBeginSetHintBits(buffer)
+/* The lock under which a page is written out */
+#define GPB_WRITE_OUT_LOCK BUFFER_LOCK_SHARE_EXCLUSIVE
+
+/* Prune a page; since the query only reads (rule M10), set its all-visible bit if it may be set. */
+#define GPB_PRUNE_PAGE(heap, buffer, map_buffer) heap_page_prune_opt(heap, buffer, map_buffer, true)
+
+#define PageSetChecksumInplace PageSetChecksum
+
+#define table_index_fetch_begin(heap) table_index_fetch_begin(heap, SO_NONE)
+#define table_beginscan_parallel(heap, scan) table_beginscan_parallel(heap, scan, SO_NONE)
+#define table_beginscan(heap, snapshot, nkeys, keys) \
+	table_beginscan(heap, snapshot, nkeys, keys, SO_HINT_REL_READ_ONLY)
+
+/* What is told of a table that the planner has read about, and passed on */
+#define get_relation_info_hook_type build_simple_rel_hook_type
+#define get_relation_info_hook build_simple_rel_hook
+#define GPB_RELATION_ARGUMENTS PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#define GPB_RELATION_PASSED root, rel, rte
+
+#define GPB_PLANNER_ARGUMENTS Query *parse, const char *query_string, int cursor_options, \
+	ParamListInfo params, ExplainState *es
+#define GPB_PLANNER_PASSED parse, query_string, cursor_options, params, es
+
+#define create_append_path(root, rel, whole, partial, pathkeys, outer, workers, aware, rows) \
+	create_append_path(root, rel, ((AppendPathInput) {whole, partial, NIL}), pathkeys, outer, \
+					   workers, aware, rows)
+#define create_merge_append_path(root, rel, paths, pathkeys, outer) \
+	create_merge_append_path(root, rel, paths, NIL, pathkeys, outer)
+
+/* An outer relation that is to be unique is so already, by a path of its own. */
+#define create_unique_path(root, rel, path, sjinfo) (path)
+#define T_UpperUniquePath T_UniquePath
+#define UpperUniquePath UniquePath
+
+/*
+ * Give the scans below a plan that was begun for EXPLAIN alone the counters that they lack then,
+ * which EXPLAIN ANALYZE reads.
+ */
+static inline bool
+gpb_complete_shown(PlanState *ps, void *context)
+{
+	IndexScanInstrumentation **counters = NULL;
+
+	if (IsA(ps, IndexScanState))
+		counters = &((IndexScanState *) ps)->iss_Instrument;
+	else if (IsA(ps, IndexOnlyScanState))
+		counters = &((IndexOnlyScanState *) ps)->ioss_Instrument;
+	else if (IsA(ps, BitmapIndexScanState))
+		counters = &((BitmapIndexScanState *) ps)->biss_Instrument;
+	if (counters != NULL && *counters == NULL)
+		*counters = palloc0(sizeof(IndexScanInstrumentation));
+	return planstate_tree_walker(ps, gpb_complete_shown, context);
+}
+
+/* What EXPLAIN shows of a SubPlan: 19 has a name of it, earlier servers its number and kind. */
+#define GPB_SUBPLAN_NAME(name) psprintf("SubPlan %s", name)
+
+/* What a handler returns: 19 wants a constant, earlier servers free it. */
+#define GPB_RETURN_ROUTINE(routine) PG_RETURN_POINTER(routine)
+
+#else
+
+typedef uint32 GpbBufferState;
+#define GPB_READ_STATE(desc) pg_atomic_read_u32(&(desc)->state)
+#define GPB_EXCHANGE_STATE(desc, expected, wanted) \
+	pg_atomic_compare_exchange_u32(&(desc)->state, expected, wanted)
+#define GPB_UNLOCK_HEADER(desc, locked, add) UnlockBufHdr(desc, (locked) + (add))
+
+/*
+ * Has a writer locked the page?  Of the state of a content lock, the bits from 18 on stand for one,
+ * above the number of readers, and below the flags.
+ */
+#define GPB_HAS_WRITER(desc) \
+	((pg_atomic_read_u32(&BufferDescriptorGetContentLock(desc)->state) & 0x0FFC0000) != 0)
+#define GPB_BUFFER_LOCKED_BY_ME(buffer) \
+	LWLockHeldByMe(BufferDescriptorGetContentLock(GetBufferDescriptor((buffer) - 1)))
+#define GPB_CONDITIONAL_SHARE_LOCK(buffer) \
+	LWLockConditionalAcquire(BufferDescriptorGetContentLock(GetBufferDescriptor((buffer) - 1)), \
+							 LW_SHARED)
+
+/* The LSN of a page, whose two words may be stored meanwhile */
+#define GPB_SHOWN_LSN(shown) (((uint64) (shown)->xlogid << 32) | (shown)->xrecoff)
+
+#define GPB_BEGIN_HINTS(buffer) true
+#define GPB_WRITE_OUT_LOCK BUFFER_LOCK_SHARE
+#define GPB_PRUNE_PAGE(heap, buffer, map_buffer) heap_page_prune_opt(heap, buffer)
+#define TupleDescFinalize(descriptor) ((void) 0)
+#define pg_fallthrough __attribute__((fallthrough))
+
+#define GPB_RELATION_ARGUMENTS PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel
+#define GPB_RELATION_PASSED root, relation, inhparent, rel
+#define GPB_PLANNER_ARGUMENTS Query *parse, const char *query_string, int cursor_options, \
+	ParamListInfo params
+#define GPB_PLANNER_PASSED parse, query_string, cursor_options, params
+
+#define GPB_SUBPLAN_NAME(name) (name)
+#define gpb_complete_shown(ps, context) ((void) 0)
+#define GPB_RETURN_ROUTINE(routine) \
+	PG_RETURN_POINTER(memcpy(palloc(sizeof(IndexAmRoutine)), routine, sizeof(IndexAmRoutine)))
 
 #endif
 

@@ -23,6 +23,9 @@
 static char *hold_point = NULL;
 static int	hold_lock = GPB_HOLD_LOCK;
 
+/* In the service of one device of several: its number */
+int			gpb_hold_device = -1;
+
 /* What is called at points written GPB_STEP */
 void		(*gpb_step_hook) (const char *point) = NULL;
 
@@ -80,6 +83,22 @@ gpb_hold(const char *point)
 	LockRelease(&tag, ExclusiveLock, true);
 }
 
+/*
+ * Is there a file of this kind that is meant for this point, or for this point in the service of
+ * this device?  *path is its name.
+ */
+static bool
+find_file(const char *kind, const char *point, char *path)
+{
+	snprintf(path, MAXPGPATH, "gpubtree_%s.%s", kind, point);
+	if (access(path, F_OK) == 0)
+		return true;
+	if (gpb_hold_device < 0)
+		return false;
+	snprintf(path, MAXPGPATH, "gpubtree_%s.%s.%d", kind, point, gpb_hold_device);
+	return access(path, F_OK) == 0;
+}
+
 /* In the service: wait as long as there is a file that asks for this point. */
 void
 gpb_hold_service(const char *point)
@@ -88,10 +107,9 @@ gpb_hold_service(const char *point)
 	char		held[MAXPGPATH];
 	FILE	   *file;
 
-	snprintf(hold, sizeof(hold), "gpubtree_hold.%s", point);
-	if (access(hold, F_OK) != 0)
+	if (!find_file("hold", point, hold))
 		return;
-	snprintf(held, sizeof(held), "gpubtree_held.%s", point);
+	snprintf(held, sizeof(held), "gpubtree_held.%s", hold + strlen("gpubtree_hold."));
 	file = AllocateFile(held, PG_BINARY_W);
 	if (file == NULL)
 		elog(ERROR, "could not create file \"%s\": %m", held);
@@ -109,8 +127,7 @@ gpb_slow_service(const char *point, uint64 n)
 	FILE	   *file;
 	long		ns = 0;
 
-	snprintf(slow, sizeof(slow), "gpubtree_slow.%s", point);
-	if (access(slow, F_OK) != 0)
+	if (!find_file("slow", point, slow))
 		return;
 	file = AllocateFile(slow, PG_BINARY_R);
 	if (file != NULL)

@@ -17,7 +17,8 @@
  * The service has no locks to wait for.  If the data directory has a file gpubtree_hold.NAME, the
  * service waits at point NAME until that file is removed, and shows that it does by a file
  * gpubtree_held.NAME.  At a point written GPB_SLOW_SERVICE it goes slowly: if there is a file
- * gpubtree_slow.NAME, it sleeps the nanoseconds written there for each of n things.
+ * gpubtree_slow.NAME, it sleeps the nanoseconds written there for each of n things.  Where there
+ * are several devices a file NAME.1 is for the service of device 1 alone.
  *
  * Where the session names the point programs-in-log, programs that it compiles, and what it cannot
  * compile, are written to the server's log (test/program_steps).
@@ -45,6 +46,7 @@ extern void gpb_fail(const char *point);
 extern void gpb_hold_service(const char *point);
 extern bool gpb_hold_wanted(const char *point);
 extern void gpb_slow_service(const char *point, uint64 n);
+extern int	gpb_hold_device;
 extern void (*gpb_step_hook) (const char *point);
 
 #define GPB_HOLD(point) gpb_hold(point)

@@ -36,7 +36,7 @@ typedef struct GpbDeviceMap GpbDeviceMap;
 typedef struct GpbDeviceInfo
 {
 	char		name[64];		/* "NVIDIA H200", "host" */
-	int			ordinal;		/* CUDA device number; 0 for host */
+	int			ordinal;		/* of CUDA devices, or of host devices */
 	int			compute_major;
 	int			compute_minor;
 	int			multiprocessors;

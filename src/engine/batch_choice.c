@@ -220,7 +220,7 @@ choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 	if (gain < fixed || (gain >= most && choice->absent <= 0))
 		return gain >= fixed;
 	choice->saw_requests = true;
-	choice->requests = gpb_mirror_load();
+	choice->requests = gpb_mirror_load(batch->index);
 	fixed += gpb_batch_setup_cost * GPB_REQUEST_DELAY * choice->requests;
 	if (gain < fixed)
 		return false;

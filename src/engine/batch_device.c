@@ -148,7 +148,6 @@ batch_device_start(GpbBatch *batch)
 	Size		most = Min((Size) gpb_chunk_most, GPB_CHUNK_STAGING / device_width(batch));
 
 	batch->state = device;
-	strlcpy(batch->device_name, gpb_mirror_engine_name(), sizeof(batch->device_name));
 	batch->counters.engine = batch->device_name;
 	device->more_words = gpb_more_words(&batch->program);
 	if (device->more_words > 0)
@@ -247,6 +246,8 @@ device_open(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 	batch->counters.refreshed_blocks += blocks;
 	if (*lost)
 		return false;
+	strlcpy(batch->device_name, gpb_mirror_engine_name(device->ref.device),
+			sizeof(batch->device_name));
 	GPB_HOLD("batch-after-refresh");
 	if (device_add_request(batch, device, lost) == NULL)
 		return false;

@@ -385,7 +385,7 @@ gpb_batch_inner_begin(GpbBatch *batch)
 	finder->failed = false;
 	finder->walking = false;
 	snprintf(finder->name, sizeof(finder->name), "CPU, inner nodes on %s",
-			 gpb_mirror_engine_name());
+			 gpb_mirror_engine_name(ref.device));
 	batch->finder = &gpb_batch_inner;
 	batch->counters.engine = finder->name;
 	return true;

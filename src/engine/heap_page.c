@@ -44,6 +44,7 @@ struct GpbHeapPages
 	GpbSettledReader reader;
 	Buffer		buffer;			/* the page that was visited last, pinned; or InvalidBuffer */
 	BlockNumber block;			/* of that buffer */
+	Buffer		map_buffer;		/* the page of the visibility map that was set last, likewise */
 	BlockNumber ahead;			/* the page that gpb_heap_pages_ahead() named last */
 	Buffer		ahead_buffer;	/* where it was then, not pinned; or InvalidBuffer */
 	BlockNumber last;			/* the page that was pinned last, and where it was */
@@ -74,6 +75,7 @@ gpb_heap_pages_begin(Relation heap, Snapshot snapshot)
 	pages->heap = heap;
 	pages->snapshot = snapshot;
 	pages->buffer = InvalidBuffer;
+	pages->map_buffer = InvalidBuffer;
 	pages->block = InvalidBlockNumber;
 	pages->ahead = InvalidBlockNumber;
 	pages->last = InvalidBlockNumber;
@@ -97,6 +99,8 @@ gpb_heap_pages_end(GpbHeapPages *pages)
 	if (pages == NULL)
 		return;
 	gpb_heap_pages_release(pages);
+	if (BufferIsValid(pages->map_buffer))
+		ReleaseBuffer(pages->map_buffer);
 	pfree(pages);
 }
 
@@ -406,7 +410,7 @@ prune_page(GpbHeapPages *pages)
 	if (!TransactionIdIsValid(((PageHeader) page)->pd_prune_xid) || pages->prune == 0)
 		return;
 	lsn = BufferGetLSNAtomic(pages->buffer);
-	heap_page_prune_opt(pages->heap, pages->buffer);
+	GPB_PRUNE_PAGE(pages->heap, pages->buffer, &pages->map_buffer);
 	if (BufferGetLSNAtomic(pages->buffer) != lsn)
 		pages->prune--;
 }

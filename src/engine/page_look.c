@@ -13,16 +13,10 @@
 #include "engine/page_look.h"
 #include "hold.h"
 
-/*
- * The bits of a content lock's state that stand for a writer: from bit 18 on, above the number of
- * readers, and below the flags.
- */
-#define CONTENT_LOCK_WRITER	0x0FFC0000
-
 static inline bool
 page_shows_lsn(const volatile PageXLogRecPtr *shown, XLogRecPtr lsn)
 {
-	return shown->xlogid == (uint32) (lsn >> 32) && shown->xrecoff == (uint32) lsn;
+	return GPB_SHOWN_LSN(shown) == lsn;
 }
 
 /*
@@ -42,26 +36,24 @@ page_has_lsn(BufferDesc *desc, XLogRecPtr lsn)
 {
 	Page		page = BufferGetPage(BufferDescriptorGetBuffer(desc));
 	const volatile PageXLogRecPtr *shown = &((PageHeader) page)->pd_lsn;
-	LWLock	   *content_lock = BufferDescriptorGetContentLock(desc);
 
 	if (!page_shows_lsn(shown, lsn))
 		return false;
 	GPB_STEP("settled-between-looks");
 	pg_read_barrier();
-	if ((pg_atomic_read_u32(&content_lock->state) & CONTENT_LOCK_WRITER) != 0)
+	if (GPB_HAS_WRITER(desc))
 		return false;
 	pg_read_barrier();
 	return page_shows_lsn(shown, lsn);
 }
 
 /* Lock a buffer's header.  Nearly always nobody else does. */
-static inline uint32
+static inline GpbBufferState
 lock_header(BufferDesc *desc)
 {
-	uint32		state = pg_atomic_read_u32(&desc->state);
+	GpbBufferState state = GPB_READ_STATE(desc);
 
-	if ((state & BM_LOCKED) == 0 &&
-		pg_atomic_compare_exchange_u32(&desc->state, &state, state | BM_LOCKED))
+	if ((state & BM_LOCKED) == 0 && GPB_EXCHANGE_STATE(desc, &state, state | BM_LOCKED))
 		return state | BM_LOCKED;
 	return LockBufHdr(desc);
 }
@@ -74,14 +66,13 @@ bool
 gpb_page_look(Buffer buffer, const RelFileNode *file, BlockNumber block, XLogRecPtr lsn, bool use)
 {
 	BufferDesc *desc = GetBufferDescriptor(buffer - 1);
-	uint32		state = lock_header(desc);
+	GpbBufferState state = lock_header(desc);
 	bool		unchanged = (state & BM_VALID) != 0 &&
 		desc->tag.blockNum == block && desc->tag.forkNum == MAIN_FORKNUM &&
 		BufTagMatchesRelFileLocator(&desc->tag, file) &&
 		page_has_lsn(desc, lsn);
 
-	if (use && unchanged && BUF_STATE_GET_USAGECOUNT(state) < BM_MAX_USAGE_COUNT)
-		state += BUF_USAGECOUNT_ONE;
-	UnlockBufHdr(desc, state);
+	use = use && unchanged && BUF_STATE_GET_USAGECOUNT(state) < BM_MAX_USAGE_COUNT;
+	GPB_UNLOCK_HEADER(desc, state, use ? BUF_USAGECOUNT_ONE : 0);
 	return unchanged;
 }

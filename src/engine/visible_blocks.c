@@ -111,6 +111,24 @@ copy_map_page(Relation heap, BlockNumber page, uint8 *into, Size n)
 	ReleaseBuffer(buffer);
 }
 
+/* Clear all bits but "all-visible", a word at a time: a large table has many. */
+static void
+keep_visible(uint8 *bits, Size bytes)
+{
+	Size		i;
+
+	for (i = 0; i + sizeof(uint64) <= bytes; i += sizeof(uint64))
+	{
+		uint64		word;
+
+		memcpy(&word, bits + i, sizeof(word));
+		word &= GPB_ALL_VISIBLE;
+		memcpy(bits + i, &word, sizeof(word));
+	}
+	for (; i < bytes; i++)
+		bits[i] &= (uint8) GPB_ALL_VISIBLE;
+}
+
 /*
  * Copy "bytes" bytes of the map from page "page" on; what the map does not have is zero.  The bits
  * that say "all frozen" are left out, since their place is taken.
@@ -121,15 +139,15 @@ copy_map(const GpbVisibleBlocks *visible, BlockNumber page, uint8 *into, Size by
 	while (bytes > 0)
 	{
 		Size		n = Min(bytes, GPB_VM_PAGE_BYTES);
-		Size		i;
 
 		CHECK_FOR_INTERRUPTS();
 		if (page < visible->map_pages)
+		{
 			copy_map_page(visible->heap, page, into, n);
+			keep_visible(into, n);
+		}
 		else
 			memset(into, 0, n);
-		for (i = 0; i < n; i++)
-			into[i] &= (uint8) GPB_ALL_VISIBLE;
 		page++;
 		into += n;
 		bytes -= n;
@@ -274,32 +292,43 @@ look_at_blocks(GpbVisibleBlocks *visible, const BlockNumber *blocks, uint32 n, B
 	}
 }
 
-/* Word number i of the bits, which are so many bytes; what lies beyond counts as all-visible. */
+/*
+ * Word number i of the bits of n blocks.  Blocks beyond these count as all-visible, those included
+ * that share the last byte with some that are: else nearly each table would have a block to look
+ * at.
+ */
 static inline uint64
-bits_word(const uint8 *bits, Size bytes, uint32 i)
+bits_word(const uint8 *bits, uint32 n, uint32 i)
 {
-	uint64		word = GPB_ALL_VISIBLE;
+	uint64		word = 0;
 	Size		at = (Size) i * sizeof(word);
+	uint32		blocks = n - i * GPB_WORD_BLOCKS;
 
-	memcpy(&word, bits + at, Min(sizeof(word), bytes - at));
+	if (blocks >= GPB_WORD_BLOCKS)
+		memcpy(&word, bits + at, sizeof(word));
+	else
+	{
+		memcpy(&word, bits + at, (blocks + GPB_HEAPBLOCKS_PER_BYTE - 1) / GPB_HEAPBLOCKS_PER_BYTE);
+		word |= GPB_ALL_VISIBLE << 2 * blocks;
+	}
 	return word & GPB_ALL_VISIBLE;
 }
 
-/* Count the blocks of words [from, to) of the bits that are not all-visible. */
+/* Count the blocks of words [from, to) of the bits of n blocks that are not all-visible. */
 static uint32
-count_unset(const uint8 *bits, Size bytes, uint32 from, uint32 to)
+count_unset(const uint8 *bits, uint32 n, uint32 from, uint32 to)
 {
-	uint32		n = 0;
+	uint32		unset = 0;
 	uint32		i;
 
 	for (i = from; i < to; i++)
 	{
-		uint64		word = bits_word(bits, bytes, i);
+		uint64		word = bits_word(bits, n, i);
 
 		if (word != GPB_ALL_VISIBLE)
-			n += GPB_WORD_BLOCKS - pg_popcount64(word);
+			unset += GPB_WORD_BLOCKS - pg_popcount64(word);
 	}
-	return n;
+	return unset;
 }
 
 /*
@@ -347,22 +376,20 @@ static void
 look_at_words(GpbVisibleBlocks *visible, uint32 from, uint32 to, BlockNumber first, uint32 n,
 			  uint8 *bits)
 {
-	Size		bytes = ((Size) n + GPB_HEAPBLOCKS_PER_BYTE - 1) / GPB_HEAPBLOCKS_PER_BYTE;
 	BlockNumber blocks[GPB_BLOCKS_AT_ONCE];
 	uint32		count = 0;
 	uint32		i;
 
 	for (i = from; i < to; i++)
 	{
-		uint64		missing = ~bits_word(bits, bytes, i) & GPB_ALL_VISIBLE;
+		uint64		missing = ~bits_word(bits, n, i) & GPB_ALL_VISIBLE;
 
 		while (missing != 0)
 		{
 			uint32		at = i * GPB_WORD_BLOCKS + pg_rightmost_one_pos64(missing) / 2;
 
 			missing &= missing - 1;
-			if (at < n)
-				blocks[count++] = first + at;
+			blocks[count++] = first + at;
 		}
 		if (count > GPB_BLOCKS_AT_ONCE - GPB_WORD_BLOCKS || i + 1 == to)
 		{
@@ -376,14 +403,13 @@ look_at_words(GpbVisibleBlocks *visible, uint32 from, uint32 to, BlockNumber fir
 static void
 mark_window(GpbVisibleBlocks *visible, BlockNumber first, uint32 n, uint8 *bits)
 {
-	Size		bytes = ((Size) n + GPB_HEAPBLOCKS_PER_BYTE - 1) / GPB_HEAPBLOCKS_PER_BYTE;
 	BlockNumber begin;
 	BlockNumber end;
 	uint32		from;
 	uint32		to;
 	uint32		unset;
 
-	if (count_unset(bits, bytes, 0, (n + GPB_WORD_BLOCKS - 1) / GPB_WORD_BLOCKS) == 0)
+	if (count_unset(bits, n, 0, (n + GPB_WORD_BLOCKS - 1) / GPB_WORD_BLOCKS) == 0)
 		return;
 	find_window(visible);
 	begin = Max(visible->window.from, first);
@@ -392,7 +418,7 @@ mark_window(GpbVisibleBlocks *visible, BlockNumber first, uint32 n, uint8 *bits)
 		return;
 	from = (begin - first) / GPB_WORD_BLOCKS;
 	to = (end - first + GPB_WORD_BLOCKS - 1) / GPB_WORD_BLOCKS;
-	unset = count_unset(bits, bytes, from, to);
+	unset = count_unset(bits, n, from, to);
 	if (unset == 0 || unset > visible->budget)
 		return;
 	visible->budget -= unset;

@@ -46,8 +46,7 @@ static planner_hook_type previous_planner_hook = NULL;
  * have another node for.
  */
 static PlannedStmt *
-plan_and_finish(Query *parse, const char *query_string, int cursor_options,
-				ParamListInfo params)
+plan_and_finish(GPB_PLANNER_ARGUMENTS)
 {
 	List	   *outer = gpb_subqueries_begin();
 	List	   *outer_stand_ins = gpb_stand_ins_begin();
@@ -68,9 +67,9 @@ plan_and_finish(Query *parse, const char *query_string, int cursor_options,
 		gpb_row_query_has_paths = false;
 		gpb_planning_cursor = (cursor_options & GPB_NAMED_CURSOR) != 0 ? cursor_options : 0;
 		if (previous_planner_hook)
-			statement = previous_planner_hook(parse, query_string, cursor_options, params);
+			statement = previous_planner_hook(GPB_PLANNER_PASSED);
 		else
-			statement = standard_planner(parse, query_string, cursor_options, params);
+			statement = standard_planner(GPB_PLANNER_PASSED);
 		has_row_paths = gpb_row_query_has_paths;
 	}
 	PG_FINALLY();

@@ -50,7 +50,7 @@ typedef struct GpbElements
 
 /* Count the bits set among the first n bits of a bitmap. */
 static uint32
-count_bits(const bits8 *bitmap, uint32 n)
+count_bits(const uint8 *bitmap, uint32 n)
 {
 	uint32		count = pg_popcount((const char *) bitmap, n / 8);
 

@@ -26,52 +26,54 @@ PG_FUNCTION_INFO_V1(gpubtree_handler);
 Datum
 gpubtree_handler(PG_FUNCTION_ARGS)
 {
-	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+	static const IndexAmRoutine routine = {
+		.type = T_IndexAmRoutine,
 
-	routine->amstrategies = BTMaxStrategyNumber;
-	routine->amsupport = GPB_NPROC;
-	routine->amoptsprocnum = 0;
-	routine->amcanorder = true;
-	routine->amcanorderbyop = false;
-	routine->amcanbackward = true;
-	routine->amcanunique = GPB_CAN_UNIQUE;
-	routine->amcanmulticol = true;
-	routine->amoptionalkey = true;
-	routine->amsearcharray = true;
-	routine->amsearchnulls = true;
-	routine->amstorage = false;
-	routine->amclusterable = true;
-	routine->ampredlocks = true;
-	routine->amcanparallel = true;
-	routine->amcaninclude = true;
-	routine->amusemaintenanceworkmem = false;
-	routine->amparallelvacuumoptions =
-		VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP;
-	routine->amkeytype = InvalidOid;
+		.amstrategies = BTMaxStrategyNumber,
+		.amsupport = GPB_NPROC,
+		.amoptsprocnum = 0,
+		.amcanorder = true,
+		.amcanorderbyop = false,
+		.amcanbackward = true,
+		.amcanunique = GPB_CAN_UNIQUE,
+		.amcanmulticol = true,
+		.amoptionalkey = true,
+		.amsearcharray = true,
+		.amsearchnulls = true,
+		.amstorage = false,
+		.amclusterable = true,
+		.ampredlocks = true,
+		.amcanparallel = true,
+		.amcaninclude = true,
+		.amusemaintenanceworkmem = false,
+		.amparallelvacuumoptions =
+			VACUUM_OPTION_PARALLEL_BULKDEL | VACUUM_OPTION_PARALLEL_COND_CLEANUP,
+		.amkeytype = InvalidOid,
 
-	routine->ambuild = gpb_build;
-	routine->ambuildempty = gpb_buildempty;
-	routine->aminsert = gpb_insert;
-	routine->ambulkdelete = gpb_bulkdelete;
-	routine->amvacuumcleanup = gpb_vacuumcleanup;
-	routine->amcanreturn = gpb_canreturn;
-	routine->amcostestimate = gpb_costestimate;
-	routine->amoptions = gpb_options;
-	routine->amproperty = NULL;
-	routine->ambuildphasename = gpb_buildphasename;
-	routine->amvalidate = gpb_validate;
-	routine->amadjustmembers = gpb_adjustmembers;
-	routine->ambeginscan = gpb_beginscan;
-	routine->amrescan = gpb_rescan;
-	routine->amgettuple = gpb_gettuple;
-	routine->amgetbitmap = gpb_getbitmap;
-	routine->amendscan = gpb_endscan;
-	routine->ammarkpos = gpb_markpos;
-	routine->amrestrpos = gpb_restrpos;
-	routine->amestimateparallelscan = gpb_estimate_parallel_scan;
-	routine->aminitparallelscan = gpb_parallel_scan_init;
-	routine->amparallelrescan = gpb_parallel_scan_restart;
-	gpb_set_later_callbacks(routine);
+		.ambuild = gpb_build,
+		.ambuildempty = gpb_buildempty,
+		.aminsert = gpb_insert,
+		.ambulkdelete = gpb_bulkdelete,
+		.amvacuumcleanup = gpb_vacuumcleanup,
+		.amcanreturn = gpb_canreturn,
+		.amcostestimate = gpb_costestimate,
+		.amoptions = gpb_options,
+		.amproperty = NULL,
+		.ambuildphasename = gpb_buildphasename,
+		.amvalidate = gpb_validate,
+		.amadjustmembers = gpb_adjustmembers,
+		.ambeginscan = gpb_beginscan,
+		.amrescan = gpb_rescan,
+		.amgettuple = gpb_gettuple,
+		.amgetbitmap = gpb_getbitmap,
+		.amendscan = gpb_endscan,
+		.ammarkpos = gpb_markpos,
+		.amrestrpos = gpb_restrpos,
+		.amestimateparallelscan = gpb_estimate_parallel_scan,
+		.aminitparallelscan = gpb_parallel_scan_init,
+		.amparallelrescan = gpb_parallel_scan_restart,
+		GPB_LATER_CALLBACKS
+	};
 
-	PG_RETURN_POINTER(routine);
+	GPB_RETURN_ROUTINE(&routine);
 }

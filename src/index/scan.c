@@ -158,7 +158,7 @@ set_dead_hints(IndexScanDesc scan)
 						  BUFFER_LOCK_SHARE, &so->layout);
 
 	page = BufferGetPage(buffer);
-	if (pinned || BufferGetLSNAtomic(buffer) == position->lsn)
+	if ((pinned || BufferGetLSNAtomic(buffer) == position->lsn) && GPB_BEGIN_HINTS(buffer))
 	{
 		for (int i = 0; i < nkilled; i++)
 		{

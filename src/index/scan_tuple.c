@@ -119,6 +119,7 @@ gpb_former_descriptor(int ncolumns)
 	made = CreateTemplateTupleDesc(ncolumns);
 	for (int c = 1; c <= ncolumns; c++)
 		TupleDescInitBuiltinEntry(made, c, "datum", INT8OID, -1, 0);
+	TupleDescFinalize(made);
 	MemoryContextSwitchTo(old);
 	return descriptors[ncolumns] = made;
 }

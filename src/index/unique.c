@@ -187,7 +187,7 @@ look_at_leaf(Check *check, Buffer leaf)
 						  "entry points to no heap tuple");
 		ItemPointerSet(&tid, gpb_locator_block(locator), gpb_locator_offset(locator));
 		verdict = look_at_row(check, &tid, &all_dead);
-		if (all_dead)
+		if (all_dead && GPB_BEGIN_HINTS(leaf))
 			hinted |= gpb_page_set_dead(page, i);
 	}
 	if (hinted)

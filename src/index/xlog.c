@@ -447,7 +447,7 @@ pinned_block(int buffer_id, const RelFileNode *file)
 {
 	BufferDesc *descriptor = GetBufferDescriptor(buffer_id);
 	BlockNumber block = InvalidBlockNumber;
-	uint32		state;
+	GpbBufferState state;
 
 	/* A buffer that somebody has pinned keeps its tag, so the tag can be read before locking. */
 	if (!BufTagMatchesRelFileLocator(&descriptor->tag, file))
@@ -458,7 +458,7 @@ pinned_block(int buffer_id, const RelFileNode *file)
 		descriptor->tag.forkNum == MAIN_FORKNUM &&
 		(state & BM_VALID) != 0 && BUF_STATE_GET_REFCOUNT(state) > 0)
 		block = descriptor->tag.blockNum;
-	UnlockBufHdr(descriptor, state);
+	GPB_UNLOCK_HEADER(descriptor, state, 0);
 	return block;
 }
 

@@ -57,22 +57,30 @@ gpb_heartbeat(void)
 
 /* Is it so that no backend has found the service hanging, or that it has moved since? */
 bool
-gpb_service_answers(void)
+gpb_service_answers(int device)
 {
-	uint64		hung_at = pg_atomic_read_u64(&gpb_service->hung_at);
+	GpbServiceState *service = &gpb_services[device];
+	uint64		hung_at = pg_atomic_read_u64(&service->hung_at);
 
 	return gpb_request_timeout == 0 ||
-		hung_at != pg_atomic_read_u64(&gpb_service->heartbeats);
+		hung_at != pg_atomic_read_u64(&service->heartbeats);
+}
+
+bool
+gpb_service_serves(int device)
+{
+	return gpb_service_is_there(device) && gpb_service_answers(device);
 }
 
 /* Begin to wait for the service: from here on it owes a heartbeat. */
 void
-gpb_service_wait_begin(GpbServiceWait *wait)
+gpb_service_wait_begin(GpbServiceWait *wait, int device)
 {
-	wait->heartbeat = pg_atomic_read_u64(&gpb_service->heartbeats);
+	wait->device = device;
+	wait->heartbeat = pg_atomic_read_u64(&gpb_services[device].heartbeats);
 	wait->silent_ms = 0;
 	INSTR_TIME_SET_CURRENT(wait->looked);
-	gpb_wake_service();
+	gpb_wake_service(device);
 }
 
 /* How long to sleep, in milliseconds, before gpb_service_hangs() is asked again. */
@@ -92,13 +100,14 @@ gpb_service_wait_ms(const GpbServiceWait *wait)
 static void
 service_mark_hung(const GpbServiceWait *wait)
 {
-	uint64		hung_at = pg_atomic_read_u64(&gpb_service->hung_at);
-	uint32		service = pg_atomic_read_u32(&gpb_service->pgprocno);
+	GpbServiceState *state = &gpb_services[wait->device];
+	uint64		hung_at = pg_atomic_read_u64(&state->hung_at);
+	uint32		service = pg_atomic_read_u32(&state->pgprocno);
 
 	pg_memory_barrier();
 	if (service == 0 || hung_at == wait->heartbeat ||
-		pg_atomic_read_u64(&gpb_service->heartbeats) != wait->heartbeat ||
-		!pg_atomic_compare_exchange_u64(&gpb_service->hung_at, &hung_at, wait->heartbeat))
+		pg_atomic_read_u64(&state->heartbeats) != wait->heartbeat ||
+		!pg_atomic_compare_exchange_u64(&state->hung_at, &hung_at, wait->heartbeat))
 		return;
 	ereport(LOG,
 			(errmsg("gpubtree service (process %d) has not answered for %d ms",
@@ -119,11 +128,11 @@ gpb_service_hangs(GpbServiceWait *wait)
 	instr_time	now;
 	instr_time	slept;
 
-	if (!gpb_service_answers())
+	if (!gpb_service_answers(wait->device))
 		return true;
-	if (pg_atomic_read_u64(&gpb_service->heartbeats) != wait->heartbeat)
+	if (pg_atomic_read_u64(&gpb_services[wait->device].heartbeats) != wait->heartbeat)
 	{
-		gpb_service_wait_begin(wait);
+		gpb_service_wait_begin(wait, wait->device);
 		return false;
 	}
 	INSTR_TIME_SET_CURRENT(now);
@@ -140,12 +149,18 @@ gpb_service_hangs(GpbServiceWait *wait)
 bool
 gpb_mirror_available(void)
 {
-	return gpb_enabled && gpb_enable_device && gpb_service != NULL &&
-		pg_atomic_read_u64(&gpb_service->available) != 0 && gpb_service_answers();
+	if (!gpb_enabled || !gpb_enable_device || gpb_services == NULL)
+		return false;
+	for (int device = 0; device < gpb_devices; device++)
+	{
+		if (gpb_service_serves(device))
+			return true;
+	}
+	return false;
 }
 
 bool
 gpb_mirror_spares_cpu(void)
 {
-	return gpb_device_choice != GPB_CHOOSE_HOST && gpb_mirror_available();
+	return gpb_device_choice() != GPB_CHOOSE_HOST && gpb_mirror_available();
 }

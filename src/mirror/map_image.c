@@ -23,8 +23,9 @@
  * Nobody adds a user to an entry that has none, and whoever adds one looks again whether the entry
  * is current: so an entry that was freed and is being filled anew is never taken for an image.
  *
- * The memory of images is units of the pool, at most a quarter of it.  Images that nobody but their
- * mirror uses are dropped when units are short.  No lock is held but the pool's, for a moment.
+ * The memory of images is units of the pool of the device that has the mirror, at most a quarter of
+ * it.  Images that nobody but their mirror uses are dropped when units are short.  No lock is held
+ * but the pool's, for a moment.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,6 +34,7 @@
 #include "storage/shmem.h"
 
 #include "hold.h"
+#include "mirror/devices.h"
 #include "mirror/pool.h"
 
 /* Number of entries: those in use, and one current image for each mirror */
@@ -56,7 +58,7 @@ typedef struct GpbMapImage
 typedef struct GpbMapImages
 {
 	pg_atomic_uint64 last_number;
-	pg_atomic_uint32 units;		/* that images have, or are about to take */
+	pg_atomic_uint32 units[GPB_MAX_DEVICES];	/* that images have, or are about to take */
 	pg_atomic_uint32 current[GPB_MIRRORS];	/* entry + 1; 0: none */
 	GpbMapImage entry[GPB_MAP_IMAGES];
 } GpbMapImages;
@@ -82,7 +84,8 @@ gpb_map_images_init_shmem(void)
 		return;
 	memset(images, 0, gpb_map_images_size());
 	pg_atomic_init_u64(&images->last_number, 0);
-	pg_atomic_init_u32(&images->units, 0);
+	for (i = 0; i < GPB_MAX_DEVICES; i++)
+		pg_atomic_init_u32(&images->units[i], 0);
 	for (i = 0; i < GPB_MIRRORS; i++)
 		pg_atomic_init_u32(&images->current[i], 0);
 	for (i = 0; i < GPB_MAP_IMAGES; i++)
@@ -113,7 +116,7 @@ free_entry(GpbMapImage *image)
 
 	if (units > 0)
 		gpb_pool_give_back_span(&image->span);
-	pg_atomic_fetch_sub_u32(&images->units, units);
+	pg_atomic_fetch_sub_u32(&images->units[image->span.device], units);
 	image->number = 0;
 	image->n = 0;
 	pg_memory_barrier();
@@ -242,33 +245,33 @@ claim_entry(void)
 	return NULL;
 }
 
-/* Count so many units as taken by images, unless that is more than their share of the pool. */
+/* Count so many units as taken by images, unless that is more than their share of a pool. */
 static bool
-reserve_units(uint32 wanted)
+reserve_units(int device, uint32 wanted)
 {
 	uint32		most = gpb_pool_units() / GPB_IMAGES_SHARE;
 
 	if (wanted > most)
 		return false;
-	if (pg_atomic_add_fetch_u32(&images->units, wanted) <= most)
+	if (pg_atomic_add_fetch_u32(&images->units[device], wanted) <= most)
 		return true;
-	pg_atomic_fetch_sub_u32(&images->units, wanted);
+	pg_atomic_fetch_sub_u32(&images->units[device], wanted);
 	return false;
 }
 
-/* Take an entry with memory for n bytes; NULL if there is none. */
+/* Take an entry with memory of a device's pool for n bytes; NULL if there is none. */
 static GpbMapImage *
-take_entry(uint64 n)
+take_entry(int device, uint64 n)
 {
 	uint64		wanted = (n + GPB_POOL_UNIT - 1) / GPB_POOL_UNIT;
 	GpbMapImage *image;
 
-	if (n == 0 || wanted > gpb_pool_units() || !reserve_units((uint32) wanted))
+	if (n == 0 || wanted > gpb_pool_units() || !reserve_units(device, (uint32) wanted))
 		return NULL;
 	image = claim_entry();
-	if (image != NULL && gpb_pool_take_span(&image->span, (uint32) wanted))
+	if (image != NULL && gpb_pool_take_span(device, &image->span, (uint32) wanted))
 		return image;
-	pg_atomic_fetch_sub_u32(&images->units, (uint32) wanted);
+	pg_atomic_fetch_sub_u32(&images->units[device], (uint32) wanted);
 	if (image != NULL)
 		remove_user(image);		/* it has no units; another may have become its user by mistake */
 	return NULL;
@@ -280,9 +283,9 @@ gpb_map_image_make(GpbRequestSlot *slot, uint64 n)
 	GpbMapImage *image;
 
 	gpb_map_image_leave(slot);
-	image = take_entry(n);
-	if (image == NULL && gpb_map_images_drop())
-		image = take_entry(n);
+	image = take_entry(slot->device, n);
+	if (image == NULL && gpb_map_images_drop(slot->device))
+		image = take_entry(slot->device, n);
 	if (image == NULL)
 		return NULL;
 	image->n = n;
@@ -303,8 +306,9 @@ idle_image(int mirror, uint32 *entry)
 	return &images->entry[*entry - 1];
 }
 
+/* Which device an image is of is read without being its user: at worst another one is dropped. */
 bool
-gpb_map_images_drop(void)
+gpb_map_images_drop(int device)
 {
 	bool		dropped = false;
 	int			mirror;
@@ -312,8 +316,9 @@ gpb_map_images_drop(void)
 	for (mirror = 0; mirror < GPB_MIRRORS; mirror++)
 	{
 		uint32		entry;
+		const GpbMapImage *image = idle_image(mirror, &entry);
 
-		if (idle_image(mirror, &entry) != NULL &&
+		if (image != NULL && image->span.device == device &&
 			pg_atomic_compare_exchange_u32(&images->current[mirror], &entry, 0))
 		{
 			remove_user(&images->entry[entry - 1]);

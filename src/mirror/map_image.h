@@ -41,11 +41,11 @@ extern void gpb_map_image_leave(GpbRequestSlot *slot);
 
 /* Let a mirror have no current image. */
 extern void gpb_map_image_forget(int mirror);
-/* Free the images that nobody refers to, which are current ones; were there any? */
-extern bool gpb_map_images_drop(void);
+/* Free the images in a device's pool that only their mirrors use; were there any? */
+extern bool gpb_map_images_drop(int device);
 /* How many images were ever made, how many there are, and their users in all.  Tests ask. */
 extern void gpb_map_images_count(uint64 *made, uint32 *present, uint32 *users);
-/* Units of the pool that gpb_map_images_drop() would free; for display. */
+/* Units of all pools that gpb_map_images_drop() would free; for display. */
 extern uint32 gpb_map_images_idle_units(void);
 
 #endif							/* GPB_MAP_IMAGE_H */

@@ -36,6 +36,7 @@ extern void gpb_mirror_register_workers(void);
 typedef struct GpbMirrorRef
 {
 	int			slot;			/* registry slot */
+	int			device;			/* that has the mirror */
 	uint64		generation;		/* of that slot: a reused slot does not match */
 	RelFileNode file;
 	Oid			index;
@@ -45,8 +46,8 @@ typedef struct GpbMirrorRef
 } GpbMirrorRef;
 
 /*
- * Is there a service with a device, and do gpubtree.enabled and gpubtree.enable_device let this
- * session use it?  Cheap.
+ * Is there a device with a service that answers, and do gpubtree.enabled and gpubtree.enable_device
+ * let this session use it?  Cheap.
  */
 extern bool gpb_mirror_available(void);
 
@@ -97,10 +98,11 @@ extern bool gpb_mirror_is_inner_only(Relation index);
 extern void gpb_mirror_forgive(Relation index);
 
 /*
- * How busy the service is: the requests of queries that it has and has not answered, at most
+ * How busy the service is that has the index's mirror, or would be the least busy one for a new
+ * mirror: the requests of queries that it has and has not answered, at most
  * gpb_mirror_load_limit().  No lock is taken.
  */
-extern int	gpb_mirror_load(void);
+extern int	gpb_mirror_load(Relation index);
 extern int	gpb_mirror_load_limit(void);
 /*
  * How many blocks a refresh of the index's mirror would have to copy; more than "most" are not
@@ -271,13 +273,13 @@ extern uint64 gpb_request_staged_groups(const GpbRequest *request);
 
 /* ---- sorts of builds (request_sort.c) ---- */
 
-/* May builds sort on the device now: is there one, and do the settings say so? */
+/* May builds sort on a device now: is there one, and do the settings say so? */
 extern bool gpb_sort_available(void);
 /*
  * Take a query slot for a sort of records (sort.h), and "bytes" of staging, or what a build may
- * have or there is, but at least 64 kB.  The sort, on the device, is the slot's, and ends with the
- * request.  This never waits, so it may be called with a pin held: it returns NULL if there is no
- * service, no slot or no staging.
+ * have or there is, but at least 64 kB.  The sort is the slot's, on the device that is least busy
+ * with others, and ends with the request.  This never waits, so it may be called with a pin held:
+ * it returns NULL if there is no service, no slot or no staging.
  */
 extern GpbRequest *gpb_request_begin_sort(Size bytes);
 /*
@@ -295,8 +297,8 @@ extern bool gpb_request_submit_read(GpbRequest *request, uint64 first, uint32 n,
 /* Will gpb_request_wait() return without waiting for the device? */
 extern bool gpb_request_answered(const GpbRequest *request);
 
-/* "CUDA device 0 (NVIDIA H200)", "host device"; for EXPLAIN. */
-extern const char *gpb_mirror_engine_name(void);
+/* "CUDA device 0 (NVIDIA H200)", "host device", or "host device 1" of several; for EXPLAIN. */
+extern const char *gpb_mirror_engine_name(int device);
 
 /* ---- settings ---- */
 

@@ -3,12 +3,12 @@
  * pool.c
  *	  The staging of batches: shared memory handed out in spans of units.
  *
- * The pool is part of the region that the service registers with its device.  A query slot has one
- * span of adjoining units or none, and the span goes when the slot is freed, by whoever
- * frees it (slots.c); so no unit is lost with a backend or a service.  Map images have spans too,
- * which go with their last user (map_image.c).
+ * Each device has a pool, which is part of the region that its service registers with it.  A query
+ * slot has one span of adjoining units or none, and the span goes when the slot is freed, by
+ * whoever frees it (slots.c); so no unit is lost with a backend or a service.  Map images have
+ * spans too, which go with their last user (map_image.c).
  *
- * The pool lock is taken for a scan of the map and no longer.  It comes after all other locks, and
+ * A pool's lock is taken for a scan of its map and no longer.  It comes after all other locks, and
  * nothing is taken after it.
  *
  *-------------------------------------------------------------------------
@@ -17,6 +17,7 @@
 
 #include "storage/shmem.h"
 
+#include "mirror/devices.h"
 #include "mirror/settings.h"
 
 /* The map of the units.  Its lock protects all of it. */
@@ -29,8 +30,8 @@ typedef struct GpbPool
 	bool		taken[FLEXIBLE_ARRAY_MEMBER];
 } GpbPool;
 
-static GpbPool *pool = NULL;
-static char *pool_memory = NULL;
+static char *pools = NULL;		/* pool_stride() bytes apart */
+static char *pool_memory[GPB_MAX_DEVICES];
 
 uint32
 gpb_pool_units(void)
@@ -38,52 +39,71 @@ gpb_pool_units(void)
 	return (uint32) ((Size) gpb_batch_memory * 1024 / GPB_POOL_UNIT);
 }
 
-/* Bytes of the units themselves, which lie in the region of the request slots. */
+/* Bytes of a pool's units themselves, which lie in the region of the request slots. */
 Size
 gpb_pool_size(void)
 {
 	return mul_size(gpb_pool_units(), GPB_POOL_UNIT);
 }
 
-/* Bytes of the map of the units. */
+/* Bytes of a map of units */
+static Size
+pool_stride(void)
+{
+	return CACHELINEALIGN(add_size(offsetof(GpbPool, taken), gpb_pool_units() * sizeof(bool)));
+}
+
+static GpbPool *
+pool_of(int device)
+{
+	return (GpbPool *) (pools + device * pool_stride());
+}
+
+/* Bytes of the maps of the units. */
 Size
 gpb_pool_shmem_size(void)
 {
-	return MAXALIGN(add_size(offsetof(GpbPool, taken), gpb_pool_units() * sizeof(bool)));
+	return mul_size(gpb_devices, pool_stride());
 }
 
 void
-gpb_pool_init_shmem(LWLock *lock)
+gpb_pool_init_shmem(LWLockPadded *locks)
 {
 	bool		found;
+	int			device;
 
-	pool = ShmemInitStruct("gpubtree batch staging", gpb_pool_shmem_size(), &found);
+	pools = ShmemInitStruct("gpubtree batch staging", gpb_pool_shmem_size(), &found);
 	if (found)
 		return;
-	memset(pool, 0, gpb_pool_shmem_size());
-	pool->lock = lock;
-	ConditionVariableInit(&pool->freed_cv);
-	pool->nunits = gpb_pool_units();
-	pool->nfree = pool->nunits;
+	memset(pools, 0, gpb_pool_shmem_size());
+	for (device = 0; device < gpb_devices; device++)
+	{
+		GpbPool    *pool = pool_of(device);
+
+		pool->lock = &locks[device].lock;
+		ConditionVariableInit(&pool->freed_cv);
+		pool->nunits = gpb_pool_units();
+		pool->nfree = pool->nunits;
+	}
 }
 
 /* Where the units lie: gpb_pool_size() bytes of the region that the service registers (slots.c). */
 void
-gpb_pool_set_memory(char *memory)
+gpb_pool_set_memory(int device, char *memory)
 {
-	pool_memory = memory;
+	pool_memory[device] = memory;
 }
 
 ConditionVariable *
-gpb_pool_freed_cv(void)
+gpb_pool_freed_cv(int device)
 {
-	return &pool->freed_cv;
+	return &pool_of(device)->freed_cv;
 }
 
 char *
 gpb_pool_staging(const GpbRequestSlot *slot)
 {
-	return pool_memory + slot->first_unit * GPB_POOL_UNIT;
+	return pool_memory[slot->device] + slot->first_unit * GPB_POOL_UNIT;
 }
 
 /*
@@ -91,7 +111,7 @@ gpb_pool_staging(const GpbRequestSlot *slot)
  * where it begins; returns its length.
  */
 static uint32
-pool_find_span(uint32 wanted, uint32 *first)
+pool_find_span(const GpbPool *pool, uint32 wanted, uint32 *first)
 {
 	uint32		best = 0;
 	uint32		length = 0;
@@ -111,7 +131,7 @@ pool_find_span(uint32 wanted, uint32 *first)
 
 /* Are units [first, first + n) there and free? */
 static bool
-span_is_free(uint32 first, uint32 n)
+span_is_free(const GpbPool *pool, uint32 first, uint32 n)
 {
 	uint32		i;
 
@@ -132,6 +152,7 @@ span_is_free(uint32 first, uint32 n)
 bool
 gpb_pool_take(GpbRequestSlot *slot, Size bytes)
 {
+	GpbPool    *pool = pool_of(slot->device);
 	Size		asked = Max((bytes + GPB_POOL_UNIT - 1) / GPB_POOL_UNIT, 1);
 	uint32		wanted;
 	uint32		n;
@@ -140,10 +161,10 @@ gpb_pool_take(GpbRequestSlot *slot, Size bytes)
 	LWLockAcquire(pool->lock, LW_EXCLUSIVE);
 	wanted = (uint32) Min(asked, (Size) Max(pool->nfree / 2, 1));
 	/* What the slot had before is likely to be free, and found at once. */
-	if (span_is_free(slot->first_unit, wanted))
+	if (span_is_free(pool, slot->first_unit, wanted))
 		n = wanted;
 	else
-		n = pool_find_span(wanted, &slot->first_unit);
+		n = pool_find_span(pool, wanted, &slot->first_unit);
 	memset(&pool->taken[slot->first_unit], true, n);
 	pool->nfree -= n;
 	slot->nunits = n;
@@ -152,7 +173,7 @@ gpb_pool_take(GpbRequestSlot *slot, Size bytes)
 }
 
 static void
-give_back(uint32 first, uint32 n)
+give_back(GpbPool *pool, uint32 first, uint32 n)
 {
 	LWLockAcquire(pool->lock, LW_EXCLUSIVE);
 	memset(&pool->taken[first], false, n);
@@ -168,7 +189,7 @@ gpb_pool_give_back(GpbRequestSlot *slot)
 	uint32		n = slot->nunits;
 
 	slot->nunits = 0;
-	give_back(slot->first_unit, n);
+	give_back(pool_of(slot->device), slot->first_unit, n);
 }
 
 /* ---- spans of a size ---- */
@@ -178,13 +199,15 @@ gpb_pool_give_back(GpbRequestSlot *slot)
  * with an empty span, if they cannot be had.
  */
 bool
-gpb_pool_take_span(GpbPoolSpan *span, uint32 nunits)
+gpb_pool_take_span(int device, GpbPoolSpan *span, uint32 nunits)
 {
+	GpbPool    *pool = pool_of(device);
 	bool		taken;
 
+	span->device = device;
 	span->nunits = 0;
 	LWLockAcquire(pool->lock, LW_EXCLUSIVE);
-	taken = nunits <= pool->nfree / 2 && pool_find_span(nunits, &span->first) >= nunits;
+	taken = nunits <= pool->nfree / 2 && pool_find_span(pool, nunits, &span->first) >= nunits;
 	if (taken)
 	{
 		memset(&pool->taken[span->first], true, nunits);
@@ -201,20 +224,28 @@ gpb_pool_give_back_span(GpbPoolSpan *span)
 	uint32		n = span->nunits;
 
 	span->nunits = 0;
-	give_back(span->first, n);
+	give_back(pool_of(span->device), span->first, n);
 }
 
 char *
 gpb_pool_span_memory(const GpbPoolSpan *span)
 {
-	return pool_memory + span->first * GPB_POOL_UNIT;
+	return pool_memory[span->device] + span->first * GPB_POOL_UNIT;
 }
 
 void
 gpb_pool_status(uint32 *nunits, uint32 *nfree)
 {
-	LWLockAcquire(pool->lock, LW_SHARED);
-	*nunits = pool->nunits;
-	*nfree = pool->nfree;
-	LWLockRelease(pool->lock);
+	int			device;
+
+	*nunits = *nfree = 0;
+	for (device = 0; device < gpb_devices; device++)
+	{
+		GpbPool    *pool = pool_of(device);
+
+		LWLockAcquire(pool->lock, LW_SHARED);
+		*nunits += pool->nunits;
+		*nfree += pool->nfree;
+		LWLockRelease(pool->lock);
+	}
 }

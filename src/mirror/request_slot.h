@@ -53,10 +53,12 @@ typedef enum GpbOperation
 typedef struct GpbRequestSlot
 {
 	pg_atomic_uint32 state;		/* GpbSlotState */
+	int			device;			/* whose service has it; never changes */
 	uint32		pgprocno;		/* whom to wake */
 	pg_atomic_uint32 sleeps;	/* 1: the backend is to be woken; 0: it looks by itself */
 	uint64		generation;		/* of the claim */
 	uint64		incarnation;	/* service that the request is meant for */
+	bool		sorts;			/* of the claim: it may have a sort */
 
 	/* request */
 	GpbOperation op;

@@ -3,8 +3,8 @@
  * settings.c
  *	  The mirror's settings.
  *
- * Sizes of shared memory are fixed at server start.  What concerns the device alone may change on
- * reload: the service then restarts itself.
+ * Sizes of shared memory are fixed at server start.  What concerns the devices alone may change on
+ * reload: the services then restart themselves.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,13 +16,12 @@
 #include "utils/plancache.h"
 
 #include "hold.h"
+#include "mirror/devices.h"
 #include "mirror/mirror.h"
 
 bool		gpb_enabled = true;
 bool		gpb_enable_device = true;
-int			gpb_device_choice = GPB_CHOOSE_AUTO;
 int			gpb_device_sort = GPB_SORT_AUTO;
-int			gpb_cuda_device = 0;
 int			gpb_memory_limit = 0;
 int			gpb_refresh_slots = 4;
 int			gpb_staging_size = 2048;
@@ -38,14 +37,6 @@ int			gpb_background_refresh_rate = 200000;
 #ifdef GPB_HOLD_POINTS
 int			gpb_segment_blocks = GPB_USUAL_SEGMENT_BLOCKS;
 #endif
-
-static const struct config_enum_entry device_choices[] = {
-	{"auto", GPB_CHOOSE_AUTO, false},
-	{"cuda", GPB_CHOOSE_CUDA, false},
-	{"host", GPB_CHOOSE_HOST, false},
-	{"off", GPB_CHOOSE_OFF, false},
-	{NULL, 0, false}
-};
 
 static const struct config_enum_entry sort_choices[] = {
 	{"auto", GPB_SORT_AUTO, false},
@@ -110,24 +101,16 @@ gpb_mirror_define_settings(void)
 							 "Without it, the CPU answers from the index itself.",
 							 &gpb_enable_device, true, PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
-	DefineCustomEnumVariable("gpubtree.device",
-							 "Selects the device that holds mirrors.",
-							 "auto is a CUDA device if there is one, else none; host keeps mirrors in the service's own memory.",
-							 &gpb_device_choice, GPB_CHOOSE_AUTO,
-							 device_choices, PGC_SIGHUP, 0,
-							 NULL, NULL, NULL);
+	gpb_define_devices();
+	gpb_count_devices();
 	DefineCustomEnumVariable("gpubtree.device_sort",
 							 "Selects whether CREATE INDEX sorts on the device.",
 							 "auto is on a CUDA device alone: the host device would take the time of a processor for it.",
 							 &gpb_device_sort, GPB_SORT_AUTO,
 							 sort_choices, PGC_USERSET, 0,
 							 NULL, NULL, NULL);
-	DefineCustomIntVariable("gpubtree.cuda_device",
-							"Number of the CUDA device.",
-							NULL, &gpb_cuda_device, 0, 0, 1023, PGC_SIGHUP, 0,
-							NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.memory_limit",
-							"Device memory that mirrors may take.",
+							"Memory of each device that mirrors may take.",
 							"0 is four fifths of what is free when the service starts.",
 							&gpb_memory_limit, 0, 0, INT_MAX, PGC_SIGHUP,
 							GUC_UNIT_KB, NULL, NULL, NULL);
@@ -152,7 +135,7 @@ gpb_mirror_define_settings(void)
 							NULL, &gpb_background_refresh_rate, 200000, 100, INT_MAX, PGC_SIGHUP, 0,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.refresh_slots",
-							"Transfers of changed pages to the service at the same time.",
+							"Transfers of changed pages to each device's service at the same time.",
 							NULL, &gpb_refresh_slots, 4, 1, 64, PGC_POSTMASTER, 0,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.staging_size",
@@ -160,11 +143,11 @@ gpb_mirror_define_settings(void)
 							NULL, &gpb_staging_size, 2048, 128, 1024 * 1024, PGC_POSTMASTER,
 							GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.batch_slots",
-							"Batches of searches and ranges that the service has at the same time.",
+							"Batches of searches and ranges that each device's service has at the same time.",
 							NULL, &gpb_batch_slots, 64, 1, 1024, PGC_POSTMASTER, 0,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("gpubtree.batch_memory",
-							"Shared memory for keys and results of all batches together.",
+							"Shared memory for keys and results of all batches of a device together.",
 							"It is handed out in pieces of 64 kB.",
 							&gpb_batch_memory, 64 * 1024, 64, 64 * 1024 * 1024, PGC_POSTMASTER,
 							GUC_UNIT_KB, NULL, NULL, NULL);

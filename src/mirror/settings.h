@@ -10,13 +10,7 @@
 
 #include "compat.h"
 
-typedef enum GpbDeviceChoice
-{
-	GPB_CHOOSE_AUTO,
-	GPB_CHOOSE_CUDA,
-	GPB_CHOOSE_HOST,
-	GPB_CHOOSE_OFF
-} GpbDeviceChoice;
+#include "mirror/mirror.h"
 
 /* Whether builds sort on the device */
 typedef enum GpbSortChoice
@@ -26,14 +20,15 @@ typedef enum GpbSortChoice
 	GPB_SORT_OFF
 } GpbSortChoice;
 
-extern int	gpb_device_choice;
 extern int	gpb_device_sort;
-extern int	gpb_cuda_device;
-extern int	gpb_memory_limit;	/* kB */
+extern int	gpb_memory_limit;	/* kB, of each device */
+
+/* for each device */
 extern int	gpb_refresh_slots;
 extern int	gpb_staging_size;	/* kB */
 extern int	gpb_batch_slots;
 extern int	gpb_batch_memory;	/* kB */
+
 extern int	gpb_max_mirrored_blocks;
 extern int	gpb_max_mirror_size;	/* kB; 0: no limit but the device's */
 extern int	gpb_request_timeout;	/* ms; 0: none */
@@ -41,10 +36,11 @@ extern bool gpb_background_refresh;
 extern int	gpb_background_refresh_rate;	/* pages a second */
 
 /*
- * Most copies of map images on the device (service_bits.c); launches in flight that read different
- * images each keep one busy.  It is a variable for the sake of tests (hold.h).
+ * Most copies of map images on the device (service_bits.c): one for each mirror, since a statement
+ * that asks many of them one after the other would otherwise find none of their copies again.  It
+ * is a variable for the sake of tests (hold.h).
  */
-#define GPB_DEVICE_MAPS		32
+#define GPB_DEVICE_MAPS		GPB_MIRRORS
 extern int	gpb_device_maps;
 
 /*

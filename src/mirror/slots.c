@@ -11,8 +11,9 @@
  * 	 FREE -> CLAIMED -> SUBMITTED -> RUNNING -> DONE -> CLAIMED ... -> FREE
  * 						    \-----------+--> ABANDONED -> FREE (service)
  *
- * A request names the incarnation of the service that it is meant for.  A service refuses requests
- * meant for its predecessor, and at its start frees what the predecessor had: by then the
+ * Each device has slots of its own, and a pool, so what a service that hangs keeps is nobody
+ * else's.  A request names the incarnation of the service that it is meant for.  A service refuses
+ * requests meant for its predecessor, and at its start frees what the predecessor had: by then the
  * postmaster has reaped that process, and with it the transfers of its device.
  *
  * A query slot's staging, units of the pool, goes with the slot: whoever frees the slot frees the
@@ -32,28 +33,40 @@
 #include "mirror/service_state.h"
 #include "mirror/settings.h"
 
-/*
- * The slots of a class.  Slots and staging of all classes, and the pool, are one page-aligned
- * region, which the service registers with its device.
- */
+/* The slots that a device has of a class */
 typedef struct GpbSlotArray
 {
-	int			count;
-	Size		staging_size;
 	GpbRequestSlot *slots;		/* each padded to GPB_SLOT_STRIDE */
 	char	   *staging;
 } GpbSlotArray;
+
+/*
+ * What is a device's: slots and staging of all classes, and the pool, are one page-aligned region,
+ * which its service registers with the device.
+ */
+typedef struct GpbDeviceSlots
+{
+	char	   *region;
+	char	   *joined_staging;
+	GpbSlotArray classes[GPB_SLOT_CLASSES];
+} GpbDeviceSlots;
+
+/* How many slots each device has of a class, and the staging of each */
+typedef struct GpbSlotMeasure
+{
+	int			count;
+	Size		staging_size;
+} GpbSlotMeasure;
 
 #define GPB_SLOT_STRIDE CACHELINEALIGN(sizeof(GpbRequestSlot))
 #define GPB_REGION_ALIGN	((Size) BLCKSZ)
 /* Builds may keep one of so many query slots, and of so many units. */
 #define GPB_SORTS_SHARE		4
 
-static GpbSlotArray classes[GPB_SLOT_CLASSES];
-static char *region = NULL;
-static char *joined_staging = NULL;
+static GpbSlotMeasure classes[GPB_SLOT_CLASSES];
+static GpbDeviceSlots device_slots[GPB_MAX_DEVICES];
 static Size region_size = 0;
-static ConditionVariable *freed_cv = NULL;	/* by class; in shared memory */
+static ConditionVariable *freed_cv = NULL;	/* by device and class; in shared memory */
 
 /* ---- shared memory ---- */
 
@@ -78,64 +91,89 @@ slots_measure(void)
 	region_size = TYPEALIGN(GPB_REGION_ALIGN, region_size);
 }
 
+/* Bytes of the condition variables */
+static Size
+cvs_size(void)
+{
+	return MAXALIGN(gpb_devices * GPB_SLOT_CLASSES * sizeof(ConditionVariable));
+}
+
 Size
 gpb_slots_shmem_size(void)
 {
 	slots_measure();
-	return add_size(add_size(region_size, GPB_REGION_ALIGN),
-					MAXALIGN(GPB_SLOT_CLASSES * sizeof(ConditionVariable)));
+	return add_size(add_size(mul_size(gpb_devices, region_size), GPB_REGION_ALIGN), cvs_size());
 }
 
 static void
-slot_init(GpbRequestSlot *slot)
+slot_init(GpbRequestSlot *slot, int device)
 {
 	memset(slot, 0, sizeof(*slot));
+	slot->device = device;
 	pg_atomic_init_u32(&slot->state, GPB_SLOT_FREE);
 	pg_atomic_init_u32(&slot->sleeps, 0);
 }
 
-/* Lay out the region: staging and pool come first, which keeps them aligned to pages. */
-void
-gpb_slots_init_shmem(void)
+/* Lay out a device's region: staging and pool come first, which keeps them aligned to pages. */
+static void
+lay_out(int device, char *p)
 {
-	bool		found;
-	char	   *p;
+	GpbDeviceSlots *slots = &device_slots[device];
 	int			class;
-	int			i;
 
-	p = ShmemInitStruct("gpubtree requests", gpb_slots_shmem_size(), &found);
-	freed_cv = (ConditionVariable *) p;
-	p += MAXALIGN(GPB_SLOT_CLASSES * sizeof(ConditionVariable));
-	p = (char *) TYPEALIGN(GPB_REGION_ALIGN, p);
-	region = p;
+	slots->region = p;
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
 	{
-		classes[class].staging = p;
+		slots->classes[class].staging = p;
 		p += classes[class].count * classes[class].staging_size;
 	}
-	gpb_pool_set_memory(p);
+	gpb_pool_set_memory(device, p);
 	p += gpb_pool_size();
-	joined_staging = p;
+	slots->joined_staging = p;
 	p += GPB_JOINED_BUFFERS * GPB_JOINED_STAGING;
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
 	{
-		classes[class].slots = (GpbRequestSlot *) p;
+		slots->classes[class].slots = (GpbRequestSlot *) p;
 		p += classes[class].count * GPB_SLOT_STRIDE;
 	}
-	if (found)
-		return;
+}
+
+/* Let all slots of a device be free. */
+static void
+slots_init(int device)
+{
+	int			class;
+	int			i;
+
 	for (class = 0; class < GPB_SLOT_CLASSES; class++)
 	{
-		ConditionVariableInit(&freed_cv[class]);
+		ConditionVariableInit(gpb_slot_freed_cv(device, class));
 		for (i = 0; i < classes[class].count; i++)
-			slot_init(gpb_slot_at(class, i));
+			slot_init(gpb_slot_at(device, class, i), device);
 	}
 }
 
 void
-gpb_slots_region(void **base, Size *size)
+gpb_slots_init_shmem(void)
 {
-	*base = region;
+	bool		found;
+	char	   *p = ShmemInitStruct("gpubtree requests", gpb_slots_shmem_size(), &found);
+	int			device;
+
+	freed_cv = (ConditionVariable *) p;
+	p = (char *) TYPEALIGN(GPB_REGION_ALIGN, p + cvs_size());
+	for (device = 0; device < gpb_devices; device++)
+	{
+		lay_out(device, p + device * region_size);
+		if (!found)
+			slots_init(device);
+	}
+}
+
+void
+gpb_slots_region(int device, void **base, Size *size)
+{
+	*base = device_slots[device].region;
 	*size = region_size;
 }
 
@@ -146,9 +184,10 @@ gpb_slot_count(GpbSlotClass class)
 }
 
 GpbRequestSlot *
-gpb_slot_at(GpbSlotClass class, int number)
+gpb_slot_at(int device, GpbSlotClass class, int number)
 {
-	return (GpbRequestSlot *) ((char *) classes[class].slots + number * GPB_SLOT_STRIDE);
+	return (GpbRequestSlot *) ((char *) device_slots[device].classes[class].slots +
+							   number * GPB_SLOT_STRIDE);
 }
 
 int
@@ -166,9 +205,9 @@ gpb_sort_units(void)
 }
 
 char *
-gpb_slot_staging(GpbSlotClass class, int number)
+gpb_slot_staging(int device, GpbSlotClass class, int number)
 {
-	return classes[class].staging + number * classes[class].staging_size;
+	return device_slots[device].classes[class].staging + number * classes[class].staging_size;
 }
 
 Size
@@ -178,15 +217,15 @@ gpb_slot_staging_size(GpbSlotClass class)
 }
 
 char *
-gpb_joined_staging(int buffer)
+gpb_joined_staging(int device, int buffer)
 {
-	return joined_staging + buffer * GPB_JOINED_STAGING;
+	return device_slots[device].joined_staging + buffer * GPB_JOINED_STAGING;
 }
 
 ConditionVariable *
-gpb_slot_freed_cv(GpbSlotClass class)
+gpb_slot_freed_cv(int device, GpbSlotClass class)
 {
-	return &freed_cv[class];
+	return &freed_cv[device * GPB_SLOT_CLASSES + class];
 }
 
 /* ---- both sides ---- */
@@ -210,33 +249,35 @@ gpb_slot_free(GpbSlotClass class, GpbRequestSlot *slot)
 		gpb_map_image_leave(slot);
 	if (slot->nunits > 0)
 		gpb_pool_give_back(slot);
+	slot->sorts = false;
 	pg_memory_barrier();
 	pg_atomic_write_u32(&slot->state, GPB_SLOT_FREE);
 	pg_memory_barrier();
-	ConditionVariableSignal(gpb_slot_freed_cv(class));
+	ConditionVariableSignal(gpb_slot_freed_cv(slot->device, class));
 }
 
 /* ---- the backend's side ---- */
 
 GpbRequestSlot *
-gpb_slot_try_claim(GpbSlotClass class, int *number)
+gpb_slot_try_claim(int device, GpbSlotClass class, int *number)
 {
-	static int	last[GPB_SLOT_CLASSES] = {-1, -1};
+	static int	last[GPB_MAX_DEVICES][GPB_SLOT_CLASSES];	/* plus 1; 0: none */
 	int			count = classes[class].count;
+	int			first = last[device][class];
 	int			i;
 
 	/* What this backend had last is likely to be free, and its neighbours to be others'. */
-	if (last[class] < 0)
-		last[class] = MyProcPid % count;
+	first = first == 0 ? MyProcPid % count : first - 1;
 	for (i = 0; i < count; i++)
 	{
-		int			n = (last[class] + i) % count;
-		GpbRequestSlot *slot = gpb_slot_at(class, n);
+		int			n = (first + i) % count;
+		GpbRequestSlot *slot = gpb_slot_at(device, class, n);
 
 		if (pg_atomic_read_u32(&slot->state) == GPB_SLOT_FREE &&
 			slot_change(slot, GPB_SLOT_FREE, GPB_SLOT_CLAIMED))
 		{
-			last[class] = *number = n;
+			*number = n;
+			last[device][class] = n + 1;
 			return slot;
 		}
 	}
@@ -258,7 +299,7 @@ gpb_slot_give_back(GpbSlotClass class, GpbRequestSlot *slot)
 		Assert(state == GPB_SLOT_SUBMITTED || state == GPB_SLOT_RUNNING);
 		if (slot_change(slot, state, GPB_SLOT_ABANDONED))
 		{
-			gpb_wake_service();
+			gpb_wake_service(slot->device);
 			return;
 		}
 	}
@@ -293,12 +334,13 @@ gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok)
 }
 
 /*
- * Free what an earlier service left, whose process and device context no longer exist; a backend
- * that still waits for it gets a refusal.  A service does this at its start, and one without a
- * device whenever it is woken: a request made for its predecessor may be submitted late.
+ * Free what an earlier service of the device left, whose process and device context no longer
+ * exist; a backend that still waits for it gets a refusal.  A service does this at its start, and
+ * one without a device whenever it is woken: a request made for its predecessor may be submitted
+ * late.
  */
 void
-gpb_slots_reclaim(void)
+gpb_slots_reclaim(int device)
 {
 	int			class;
 	int			i;
@@ -307,7 +349,7 @@ gpb_slots_reclaim(void)
 	{
 		for (i = 0; i < classes[class].count; i++)
 		{
-			GpbRequestSlot *slot = gpb_slot_at(class, i);
+			GpbRequestSlot *slot = gpb_slot_at(device, class, i);
 
 			if (slot_change(slot, GPB_SLOT_SUBMITTED, GPB_SLOT_RUNNING) ||
 				pg_atomic_read_u32(&slot->state) == GPB_SLOT_RUNNING)
@@ -319,11 +361,11 @@ gpb_slots_reclaim(void)
 }
 
 /*
- * Wake every backend that waits for the service, which is going: each looks whether its incarnation
- * is still there.
+ * Wake every backend that waits for the device's service, which is going: each looks whether its
+ * incarnation is still there.
  */
 void
-gpb_slots_wake_all(void)
+gpb_slots_wake_all(int device)
 {
 	int			class;
 	int			i;
@@ -332,12 +374,12 @@ gpb_slots_wake_all(void)
 	{
 		for (i = 0; i < classes[class].count; i++)
 		{
-			GpbRequestSlot *slot = gpb_slot_at(class, i);
+			GpbRequestSlot *slot = gpb_slot_at(device, class, i);
 			uint32		state = pg_atomic_read_u32(&slot->state);
 
 			if (state == GPB_SLOT_SUBMITTED || state == GPB_SLOT_RUNNING)
 				gpb_wake_process(slot->pgprocno);
 		}
-		ConditionVariableBroadcast(gpb_slot_freed_cv(class));
+		ConditionVariableBroadcast(gpb_slot_freed_cv(device, class));
 	}
 }

@@ -17,27 +17,29 @@
 extern Size gpb_slots_shmem_size(void);
 extern void gpb_slots_init_shmem(void);
 
-/* The memory that slots and staging lie in, for the device to register. */
-extern void gpb_slots_region(void **base, Size *size);
+/* The memory that a device's slots and staging lie in, for it to register. */
+extern void gpb_slots_region(int device, void **base, Size *size);
 
+/* How many slots each device has of a class. */
 extern int	gpb_slot_count(GpbSlotClass class);
-extern GpbRequestSlot *gpb_slot_at(GpbSlotClass class, int number);
+extern GpbRequestSlot *gpb_slot_at(int device, GpbSlotClass class, int number);
 /* Staging of a refresh slot; that of a query slot is the pool's. */
-extern char *gpb_slot_staging(GpbSlotClass class, int number);
+extern char *gpb_slot_staging(int device, GpbSlotClass class, int number);
 extern Size gpb_slot_staging_size(GpbSlotClass class);
 /*
- * How many builds may have a sort at a time, and units for each: a build keeps both for as long as
- * it reads its table, and queries wait where there are none.  0 where there are too few of either.
+ * How many builds may have a sort on a device at a time, and units for each: a build keeps both for
+ * as long as it reads its table, and queries wait where there are none.  0 where there are too few
+ * of either.
  */
 extern int	gpb_sorts_at_most(void);
 extern uint32 gpb_sort_units(void);
-/* Signalled whenever a slot of the class is freed. */
-extern ConditionVariable *gpb_slot_freed_cv(GpbSlotClass class);
+/* Signalled whenever a slot of the device and class is freed. */
+extern ConditionVariable *gpb_slot_freed_cv(int device, GpbSlotClass class);
 
 /* ---- the backend's side ---- */
 
-/* Claim a free slot; NULL if there is none. */
-extern GpbRequestSlot *gpb_slot_try_claim(GpbSlotClass class, int *number);
+/* Claim a free slot of a device; NULL if there is none. */
+extern GpbRequestSlot *gpb_slot_try_claim(int device, GpbSlotClass class, int *number);
 /* Give a slot back, whatever its state.  Raises nothing. */
 extern void gpb_slot_give_back(GpbSlotClass class, GpbRequestSlot *slot);
 
@@ -49,16 +51,16 @@ extern bool gpb_slot_take(GpbRequestSlot *slot);
 extern void gpb_slot_answer(GpbSlotClass class, GpbRequestSlot *slot, bool ok);
 /* Free a slot that an absent backend abandoned.  No LWLock held. */
 extern void gpb_slot_free(GpbSlotClass class, GpbRequestSlot *slot);
-extern void gpb_slots_reclaim(void);
-extern void gpb_slots_wake_all(void);
+extern void gpb_slots_reclaim(int device);
+extern void gpb_slots_wake_all(int device);
 
-/* ---- the service's own staging ---- */
+/* ---- a service's own staging ---- */
 
 /* Joined launches of ranges that may be in flight, and the staging of each */
 #define GPB_JOINED_BUFFERS	4
 #define GPB_JOINED_STAGING	((Size) 64 * 1024)
 
-extern char *gpb_joined_staging(int buffer);
+extern char *gpb_joined_staging(int device, int buffer);
 
 /* ---- uploads ---- */
 

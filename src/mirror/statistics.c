@@ -3,7 +3,7 @@
  * statistics.c
  *	  What was answered since the server started, or since the counters were reset, and by whom.
  *
- * The service counts what the device answers (service/), backends what the CPU does.
+ * The services count what their devices answer (service/), backends what the CPU does.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,7 +30,8 @@ gpb_statistics_init_shmem(void)
 	gpb_statistics = ShmemInitStruct("gpubtree statistics", gpb_statistics_size(), &found);
 	if (found)
 		return;
-	pg_atomic_init_u64(&gpb_statistics->requests, 0);
+	for (int device = 0; device < GPB_MAX_DEVICES; device++)
+		pg_atomic_init_u64(&gpb_statistics->requests[device], 0);
 	pg_atomic_init_u64(&gpb_statistics->batches, 0);
 	pg_atomic_init_u64(&gpb_statistics->keys, 0);
 	pg_atomic_init_u64(&gpb_statistics->ranges, 0);
@@ -50,7 +51,8 @@ gpb_statistics_reset(void)
 {
 	if (gpb_statistics == NULL)
 		return;
-	pg_atomic_write_u64(&gpb_statistics->requests, 0);
+	for (int device = 0; device < GPB_MAX_DEVICES; device++)
+		pg_atomic_write_u64(&gpb_statistics->requests[device], 0);
 	pg_atomic_write_u64(&gpb_statistics->batches, 0);
 	pg_atomic_write_u64(&gpb_statistics->keys, 0);
 	pg_atomic_write_u64(&gpb_statistics->ranges, 0);

@@ -12,11 +12,13 @@
 
 #include "port/atomics.h"
 
+#include "mirror/devices.h"
+
 /* Counters since the last reset; nothing depends on them. */
 typedef struct GpbStatistics
 {
-	/* the device's, counted by the service */
-	pg_atomic_uint64 requests;	/* aggregates answered */
+	/* the devices', counted by their services */
+	pg_atomic_uint64 requests[GPB_MAX_DEVICES];	/* aggregates answered, by each */
 	pg_atomic_uint64 batches;	/* batches answered */
 	pg_atomic_uint64 keys;		/* keys of the batches answered */
 	pg_atomic_uint64 ranges;	/* ranges of the batches answered */

@@ -24,6 +24,8 @@ typedef struct GpbMirrorStatus
 	Oid			index;
 	bool		discarded;		/* the service is about to free it */
 	bool		inner_only;
+	int			device;			/* number of the service that has it */
+	int			ordinal;		/* of its device; -1: none */
 	uint32		nblocks;
 	uint64		leaves;
 	uint64		memory;
@@ -42,7 +44,7 @@ extern bool gpb_mirror_status(int slot, GpbMirrorStatus *status);
 
 /*
  * Is there room for a mirror of all pages of an index of so many blocks beside the mirrors there
- * are: device memory, a registry slot, and changed map?  An estimate, true as of now.
+ * are: memory of a device, a registry slot, and changed map?  An estimate, true as of now.
  */
 extern bool gpb_mirror_has_room(BlockNumber nblocks);
 
@@ -58,20 +60,24 @@ typedef struct GpbBlockStates
 /* Look at the mirror of an index; what is changed is allocated.  It may change at any time. */
 extern void gpb_mirror_block_states(Relation index, GpbBlockStates *states);
 
-/* ---- the service and its device ---- */
+/* ---- the services and their devices ---- */
 
 typedef struct GpbServiceStatus
 {
 	bool		loaded;			/* is there shared memory of ours? */
 	bool		present;		/* is there a device? */
+	int			ordinal;		/* that it is to open; -1: none */
 	GpbDeviceInfo device;
 	char		device_kind[16];	/* "cuda", "host", "none" */
 	char		status[128];
 	int			pid;			/* 0: no service */
 	int			mirrors;		/* live ones */
+	uint64		requests;		/* aggregates answered since the last reset */
 } GpbServiceStatus;
 
-extern void gpb_service_status(GpbServiceStatus *status);
+/* How many services there are; 1, and that without anything, if there is no shared memory. */
+extern int	gpb_services_count(void);
+extern void gpb_service_status(int device, GpbServiceStatus *status);
 
 /* ---- the refresher ---- */
 
@@ -85,7 +91,7 @@ typedef struct GpbRefresherStatus
 /* All is zero before there is shared memory. */
 extern void gpb_refresher_status(GpbRefresherStatus *status);
 
-/* ---- query slots and staging ---- */
+/* ---- query slots and staging of all devices ---- */
 
 typedef struct GpbBatchResources
 {
@@ -102,7 +108,6 @@ extern void gpb_batch_resources(GpbBatchResources *resources);
 /* Counters since the last reset; see statistics.h. */
 typedef struct GpbCounters
 {
-	uint64		requests;
 	uint64		batches;
 	uint64		keys;
 	uint64		ranges;

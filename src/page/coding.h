@@ -356,7 +356,7 @@ gpb_timetz_utc(Datum value, int32 *zone)
 	int64		time;
 
 	memcpy(&time, DatumGetPointer(value), sizeof(time));
-	memcpy(zone, DatumGetPointer(value) + sizeof(time), sizeof(*zone));
+	memcpy(zone, (char *) DatumGetPointer(value) + sizeof(time), sizeof(*zone));
 	return time + *zone * INT64CONST(1000000);
 }
 

@@ -635,7 +635,7 @@ read_key_bits(Relation index, GpbLayout *layout)
 	meta = *gpb_meta(page);
 	UnlockReleaseBuffer(buffer);
 	if (fault != NULL)
-		gpb_corrupted(index, GPB_META_BLOCK, fault);
+		gpb_meta_refuse(index, &meta, fault);
 
 	/* Whoever reads the metapage next finds out whether all else in it is right. */
 	for (int c = 0; c < layout->nkeys; c++)
@@ -759,13 +759,16 @@ make_rel_cache(Relation index, bool for_build)
 	return (GpbRelCache *) index->rd_amcache;
 }
 
-/* Get our part of a relation cache entry, made at first use. */
+/*
+ * Get our part of a relation cache entry, made at first use.  The index of a partitioned table has
+ * no pages: it is laid out as if one were built now.
+ */
 GpbRelCache *
 gpb_rel_cache(Relation index)
 {
 	if (index->rd_amcache != NULL)
 		return (GpbRelCache *) index->rd_amcache;
-	return make_rel_cache(index, false);
+	return make_rel_cache(index, index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX);
 }
 
 const GpbLayout *

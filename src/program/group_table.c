@@ -18,6 +18,12 @@
 /* Tables of more places than this do not fit the nearest cache. */
 #define GPB_FEW_PLACES		4096
 
+/*
+ * Groups that are merged have their places prefetched twice as many groups ahead as this, and what
+ * is at these places once as many; a power of two.
+ */
+#define GPB_MERGED_AHEAD	16
+
 /* An odd multiplier that spreads neighbouring numbers (2^64 divided by the golden ratio) */
 #define GPB_GROUP_MULTIPLIER	((uint64) 0x9E3779B97F4A7C15)
 
@@ -133,15 +139,22 @@ hash_end(uint64 hash)
 	return hash * GPB_GROUP_MULTIPLIER;
 }
 
-static uint64
-hash_group(const GpbGroupTable *table, const GpbGroup *group)
+/* The hash of a group with so many group slots */
+static inline uint64
+hash_record(const GpbGroup *group, int ngroups)
 {
 	uint64		hash = hash_head(group_head(group));
 	int			g;
 
-	for (g = 0; g < table->program->ngroups; g++)
+	for (g = 0; g < ngroups; g++)
 		hash = hash_word(hash, group->words[g]);
 	return hash_end(hash);
+}
+
+static uint64
+hash_group(const GpbGroupTable *table, const GpbGroup *group)
+{
+	return hash_record(group, table->program->ngroups);
 }
 
 /* ---- growth ---- */
@@ -230,11 +243,10 @@ grow_chunks(GpbGroupTable *table)
 	return true;
 }
 
-void
-gpb_groups_reserve(GpbGroupTable *table, uint32 n)
+/* Take room for so many groups in all, as far as there is memory. */
+static void
+reserve_groups(GpbGroupTable *table, uint64 wanted)
 {
-	uint64		wanted = (uint64) table->n + (n < table->n ? n : table->n);
-
 	if (!reserve_places(table, wanted))
 		return;
 	while (wanted > table->room)
@@ -244,22 +256,42 @@ gpb_groups_reserve(GpbGroupTable *table, uint32 n)
 	}
 }
 
+void
+gpb_groups_reserve(GpbGroupTable *table, uint32 n)
+{
+	reserve_groups(table, (uint64) table->n + (n < table->n ? n : table->n));
+}
+
+void
+gpb_groups_expect(GpbGroupTable *table, uint32 n)
+{
+	if (n > table->n)
+		reserve_groups(table, n);
+}
+
+/* A new record at a place of its own by this hash, to be filled in.  NULL without memory. */
+static inline GpbGroup *
+add_group(GpbGroupTable *table, uint64 hash)
+{
+	if (!reserve_places(table, (uint64) table->n + 1) ||
+		(table->n == table->room && !grow_chunks(table)))
+		return NULL;
+	place_group(table, hash, table->n);
+	return gpb_groups_at(table, table->n++);
+}
+
 /* Make a group with this key and hash, of which the table has none.  NULL without memory. */
 static GpbGroup *
 make_group(GpbGroupTable *table, int64 head, const int64 *words, uint64 hash)
 {
-	GpbGroup   *group;
+	GpbGroup   *group = add_group(table, hash);
 
-	if (!reserve_places(table, (uint64) table->n + 1) ||
-		(table->n == table->room && !grow_chunks(table)))
+	if (group == NULL)
 		return NULL;
-	group = gpb_groups_at(table, table->n);
 	group->number = (uint32) head;
 	group->nulls = (uint32) ((uint64) head >> 32);
 	memcpy(group->words, words, table->program->ngroups * sizeof(int64));
 	gpb_answer_init(table->format, group_answer(table, group));
-	place_group(table, hash, table->n);
-	table->n++;
 	return group;
 }
 
@@ -277,9 +309,9 @@ has_key(const GpbGroup *group, int64 head, const int64 *words, int n)
 	return differing == 0;
 }
 
-/* The group with this key and hash, or NULL. */
+/* The group with this key of ngroups words, and this hash, or NULL. */
 static inline GpbGroup *
-probe_group(const GpbGroupTable *table, int64 head, const int64 *words, uint64 hash)
+probe_key(const GpbGroupTable *table, int64 head, const int64 *words, int ngroups, uint64 hash)
 {
 	uint64		mask = count_places(table) - 1;
 	uint64		at;
@@ -296,9 +328,15 @@ probe_group(const GpbGroupTable *table, int64 head, const int64 *words, uint64 h
 		if (place.hash != (uint32) (hash >> 32))
 			continue;
 		group = gpb_groups_at(table, place.group - 1);
-		if (has_key(group, head, words, table->program->ngroups))
+		if (has_key(group, head, words, ngroups))
 			return group;
 	}
+}
+
+static inline GpbGroup *
+probe_group(const GpbGroupTable *table, int64 head, const int64 *words, uint64 hash)
+{
+	return probe_key(table, head, words, table->program->ngroups, hash);
 }
 
 /* The group with this key and hash, made if there is none; NULL without memory. */
@@ -416,17 +454,100 @@ gpb_groups_find(GpbGroupTable *table, int n, const int64 *const *words,
 	return true;
 }
 
+/* ---- groups from elsewhere ---- */
+
+/*
+ * Add the answer of a group from elsewhere, which has this hash.  A group that the table has not is
+ * copied: an answer by itself is what merging makes of it and of the answer of no entries.
+ */
+static inline bool
+merge_group(GpbGroupTable *table, const GpbGroup *group, int ngroups, uint64 hash)
+{
+	GpbGroup   *into = probe_key(table, group_head(group), group->words, ngroups, hash);
+
+	if (into != NULL)
+	{
+		gpb_answer_merge(table->format, into->words + ngroups, group->words + ngroups);
+		return true;
+	}
+	into = add_group(table, hash);
+	if (into == NULL)
+		return false;
+	memcpy(into, group, table->width);
+	return true;
+}
+
 bool
 gpb_groups_merge(GpbGroupTable *table, const GpbGroup *group)
 {
-	GpbGroup   *into = find_group(table, group_head(group), group->words,
-								  hash_group(table, group));
+	return merge_group(table, group, table->program->ngroups, hash_group(table, group));
+}
 
-	if (into == NULL)
-		return false;
-	gpb_answer_merge(table->format, group_answer(table, into),
-					 group->words + table->program->ngroups);
+/* Prefetch the record that is at the place of this hash. */
+static inline void
+prefetch_record(const GpbGroupTable *table, uint64 hash)
+{
+	uint32		number = table->places[hash >> table->shift].group;
+	const char *record;
+
+	if (number == 0)
+		return;
+	record = (const char *) gpb_groups_at(table, number - 1);
+	__builtin_prefetch(record);
+	/* a small record may end in the next line, where most of its answer is */
+	__builtin_prefetch(record + sizeof(GpbGroup) + sizeof(int64));
+}
+
+/*
+ * Merge n records that lie one after the other.  A group's hash is made long before it is merged,
+ * and what is at its place is asked for halfway:
+ *
+ *		i							hash, place prefetched
+ *		i - GPB_MERGED_AHEAD		record prefetched
+ *		i - 2 * GPB_MERGED_AHEAD	merged
+ *
+ * ngroups is a constant where it is 1.  Returns false if there is no memory.
+ */
+GPB_FN bool
+merge_records(GpbGroupTable *table, const char *records, uint64 n, int ngroups)
+{
+	uint64		hashes[2 * GPB_MERGED_AHEAD];
+	uint64		width = table->width;
+	uint64		i;
+
+	for (i = 0; i < n + 2 * GPB_MERGED_AHEAD; i++)
+	{
+		uint64	   *hash = &hashes[i % (2 * GPB_MERGED_AHEAD)];
+
+		if (i >= 2 * GPB_MERGED_AHEAD)
+		{
+			const GpbGroup *group = (const GpbGroup *)
+				(records + (i - 2 * GPB_MERGED_AHEAD) * width);
+
+			if (group->words[ngroups] != 0 && !merge_group(table, group, ngroups, *hash))
+				return false;
+		}
+		if (i < n)
+		{
+			*hash = hash_record((const GpbGroup *) (records + i * width), ngroups);
+			__builtin_prefetch(&table->places[*hash >> table->shift]);
+		}
+		if (i >= GPB_MERGED_AHEAD && i - GPB_MERGED_AHEAD < n)
+			prefetch_record(table, hashes[(i - GPB_MERGED_AHEAD) % (2 * GPB_MERGED_AHEAD)]);
+	}
 	return true;
+}
+
+bool
+gpb_groups_merge_adjacent(GpbGroupTable *table, const char *groups, uint64 n)
+{
+	int			ngroups = table->program->ngroups;
+
+	/* so that there are places to look at */
+	if (!reserve_places(table, (uint64) table->n + 1))
+		return false;
+	return ngroups == 1 ? merge_records(table, groups, n, 1) :
+		merge_records(table, groups, n, ngroups);
 }
 
 GpbGroup *

@@ -78,12 +78,16 @@ extern bool gpb_groups_find(GpbGroupTable *table, int n, const int64 *const *wor
  * does not move many before then.  Without memory for that the table stays as it is.
  */
 extern void gpb_groups_reserve(GpbGroupTable *table, uint32 n);
+/* The same for n groups in all. */
+extern void gpb_groups_expect(GpbGroupTable *table, uint32 n);
 
 /*
  * Add the answer of a group from elsewhere, which has normalized sums, to that of the same group
  * here.  Returns false if there is no memory.
  */
 extern bool gpb_groups_merge(GpbGroupTable *table, const GpbGroup *group);
+/* The same for n groups that lie one after the other.  Those without entries are left out. */
+extern bool gpb_groups_merge_adjacent(GpbGroupTable *table, const char *groups, uint64 n);
 
 /* The group here with the key of a group from elsewhere, or NULL. */
 extern GpbGroup *gpb_groups_lookup(const GpbGroupTable *table, const GpbGroup *group);

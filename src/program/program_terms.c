@@ -398,7 +398,8 @@ gpb_terms_scatter(const GpbStrip *strip, const GpbAnswerFormat *format, int64 *c
 		{
 			case GPB_SCATTER_SUM:
 				scatter_sums(column, words, mask, n, answers);
-				/* FALLTHROUGH */
+				scatter_counts(column->count, mask, n, answers);
+				break;
 			case GPB_SCATTER_COUNT:
 				scatter_counts(column->count, mask, n, answers);
 				break;

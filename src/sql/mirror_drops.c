@@ -75,7 +75,7 @@ note_database(Oid database)
 static bool
 is_our_method(Oid method)
 {
-	IndexAmRoutine *routine;
+	const IndexAmRoutine *routine;
 
 	if (method < FirstNormalObjectId)
 		return false;

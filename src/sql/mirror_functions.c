@@ -107,7 +107,9 @@ state_name(const GpbMirrorStatus *status)
 	return status->epoch == 0 ? "empty" : "ready";
 }
 
-/* gpubtree_mirrors(): one row for each mirror. */
+/*
+ * gpubtree_mirrors(): one row for each mirror.  Before 0.2.0 rows have no device, the last column.
+ */
 Datum
 gpubtree_mirrors(PG_FUNCTION_ARGS)
 {
@@ -118,8 +120,8 @@ gpubtree_mirrors(PG_FUNCTION_ARGS)
 	for (slot = 0; slot < gpb_mirror_slots(); slot++)
 	{
 		GpbMirrorStatus status;
-		Datum		values[14];
-		bool		nulls[14] = {false};
+		Datum		values[15];
+		bool		nulls[15] = {false};
 
 		if (!gpb_mirror_status(slot, &status))
 			continue;
@@ -138,28 +140,28 @@ gpubtree_mirrors(PG_FUNCTION_ARGS)
 		values[11] = CStringGetTextDatum(status.inner_only ? "inner-only" : "full");
 		values[12] = Int64GetDatum((int64) status.stale_moves);
 		values[13] = Float8GetDatum(status.cpu_share);
+		values[14] = Int32GetDatum(status.ordinal);
+		nulls[14] = status.ordinal < 0;
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;
 }
 
-/* gpubtree_device(): one row, whether there is a device or not. */
-Datum
-gpubtree_device(PG_FUNCTION_ARGS)
+/* The row of gpubtree_device() for one service */
+static void
+put_device(ReturnSetInfo *result, int number)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	GpbServiceStatus status;
 	GpbCounters counters;
 	const GpbDeviceInfo *device = &status.device;
 	Datum		values[14];
 	bool		nulls[14] = {false};
 
-	InitMaterializedSRF(fcinfo, 0);
-	gpb_service_status(&status);
+	gpb_service_status(number, &status);
 	gpb_read_counters(&counters);
 	values[0] = CStringGetTextDatum(status.device_kind);
 	values[1] = CStringGetTextDatum(device->name);
-	values[2] = Int32GetDatum(device->ordinal);
+	values[2] = Int32GetDatum(status.ordinal);
 	values[3] = CStringGetTextDatum(psprintf("%d.%d", device->compute_major,
 											 device->compute_minor));
 	values[4] = Int32GetDatum(device->multiprocessors);
@@ -167,17 +169,29 @@ gpubtree_device(PG_FUNCTION_ARGS)
 	values[6] = Int64GetDatum((int64) device->memory_used);
 	values[7] = Int64GetDatum((int64) device->memory_limit);
 	values[8] = Int32GetDatum(status.mirrors);
-	values[9] = Int64GetDatum((int64) counters.requests);
+	values[9] = Int64GetDatum((int64) status.requests);
 	values[10] = CStringGetTextDatum(status.status);
 	values[11] = Int32GetDatum(status.pid);
 	values[12] = Int64GetDatum((int64) counters.cpu_requests);
 	values[13] = TimestampTzGetDatum(counters.reset);
 	nulls[1] = !status.present;
-	nulls[2] = nulls[3] = nulls[4] = strcmp(status.device_kind, "cuda") != 0;
+	nulls[2] = status.ordinal < 0;
+	nulls[3] = nulls[4] = strcmp(status.device_kind, "cuda") != 0;
 	nulls[5] = nulls[6] = nulls[7] = !status.present;
 	nulls[11] = status.pid == 0;
 	nulls[13] = !status.loaded;
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/* gpubtree_device(): one row for each device, and one if there is none. */
+Datum
+gpubtree_device(PG_FUNCTION_ARGS)
+{
+	int			number;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (number = 0; number < gpb_services_count(); number++)
+		put_device((ReturnSetInfo *) fcinfo->resultinfo, number);
 	return (Datum) 0;
 }
 

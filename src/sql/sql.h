@@ -8,6 +8,7 @@
  *	built_mirrors.c		mirrors of indexes that were built just now
  *	index_refusals.c	indexes that PostgreSQL refuses: why, and what to use
  *	probe.c				gpubtree_probe: a batch of keys from SQL
+ *	partial_*.c			partial states: aggregates that make them, and what they say
  *	inspect*.c			a look inside an index (inspect.h)
  *
  *-------------------------------------------------------------------------

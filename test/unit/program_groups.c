@@ -118,3 +118,108 @@ test_table(uint64 limit, int distinct)
 	verdict_of_form(ok && used == 0, what);
 	free(counts);
 }
+
+/* ---- groups from elsewhere ---- */
+
+/* A program that groups by so many slots, and wants the sum and bounds of an integer */
+static void
+make_summing(int ngroups, GpbProgram *program, GpbAnswerFormat *format)
+{
+	memset(program, 0, sizeof(*program));
+	program->ngroups = ngroups;
+	for (int i = 0; i < ngroups; i++)
+		program->group[i] = 1;
+	program->layout.ncolumns = 1;
+	program->nterms = 1;
+	program->term[0] = (GpbTerm) {1, GPB_KIND_INT8, GPB_WANT_COUNT | GPB_WANT_SUM | GPB_WANT_MINMAX,
+	GPB_NO_SLOT, GPB_NO_SLOT};
+	gpb_answer_format(program, format);
+}
+
+/* Make a record of group "which", as an entry of this value leaves it, or one without entries. */
+static void
+make_record(const GpbGroupTable *table, int which, int64 value, bool has_entry, GpbGroup *record)
+{
+	const GpbAnswerColumn *column = &table->format->column[0];
+	int			ngroups = table->program->ngroups;
+	int64	   *answer = record->words + ngroups;
+
+	memset(record, 0, table->width);
+	record->nulls = which == 0 ? 1 : 0;
+	for (int g = 0; g < ngroups; g++)
+		record->words[g] = g == 0 ? which : which / 7;
+	gpb_answer_init(table->format, answer);
+	if (!has_entry)
+		return;
+	answer[0] = 1;
+	if (value == 0)
+		return;					/* NULL */
+	answer[column->count] = 1;
+	answer[column->sum] = value;
+	answer[column->sum + 1] = value < 0 ? -1 : 0;
+	answer[column->minmax] = answer[column->minmax + 1] = value;
+}
+
+/* Have both tables the same groups with the same answers? */
+static bool
+same_groups(const GpbGroupTable *a, const GpbGroupTable *b)
+{
+	for (uint32 i = 0; i < a->n; i++)
+	{
+		const GpbGroup *other = gpb_groups_lookup(b, gpb_groups_at(a, i));
+
+		if (other == NULL || memcmp(other, gpb_groups_at(a, i), a->width) != 0)
+			return false;
+	}
+	return a->n == b->n;
+}
+
+/*
+ * Groups that are merged together give what those give that are merged one by one, whether the
+ * table expected them or not; without memory that is told.
+ */
+void
+test_merging(int ngroups, int distinct, int n, uint64 limit)
+{
+	GpbProgram	program;
+	GpbAnswerFormat format;
+	GpbGroupTable one;
+	GpbGroupTable together;
+	int64		used[2] = {0, 0};
+	GpbGroupMemory memory[2] = {{allocate, release, &used[0], (uint64) 1 << 30},
+	{allocate, release, &used[1], limit}};
+	char	   *records;
+	bool		merged = true;
+	bool		ok = true;
+	char		what[100];
+
+	make_summing(ngroups, &program, &format);
+	gpb_groups_init(&one, &program, &format, &memory[0]);
+	gpb_groups_init(&together, &program, &format, &memory[1]);
+	records = malloc((size_t) n * one.width + 1);
+	for (int i = 0; i < n; i++)
+	{
+		GpbGroup   *record = (GpbGroup *) (records + (size_t) i * one.width);
+
+		make_record(&one, below(distinct), below(1000) - 500, below(20) > 0, record);
+		if (record->words[ngroups] != 0)
+			ok &= gpb_groups_merge(&one, record);
+	}
+	if (n % 2 == 1)
+		gpb_groups_expect(&together, n);
+	/* in parts, since the first finds an empty table and the others do not */
+	for (int at = 0, part; at < n && merged; at += part)
+	{
+		part = 1 + below(n - at);
+		merged = gpb_groups_merge_adjacent(&together, records + (size_t) at * one.width, part);
+	}
+	ok &= merged ? same_groups(&one, &together) : together.n < one.n;
+	ok &= (uint64) used[1] <= limit && runs_are_whole(&together);
+	ok &= merged == (limit > (uint64) n * one.width);
+	snprintf(what, sizeof(what), "%d records of %d groups merged, %d slots%s", n, distinct, ngroups,
+			 merged ? "" : ", full");
+	gpb_groups_reset(&one);
+	gpb_groups_reset(&together);
+	verdict_of_form(ok && used[0] == 0 && used[1] == 0, what);
+	free(records);
+}

@@ -80,6 +80,7 @@ extern void test_narrow_ends(void);
 extern void test_narrow_sums(void);
 extern void test_narrow_carry(void);
 extern void test_table(uint64 limit, int distinct);
+extern void test_merging(int ngroups, int distinct, int n, uint64 limit);
 extern void test_zones(void);
 
 #endif							/* GPB_PROGRAM_TESTS_H */

@@ -36,6 +36,7 @@ host_open(int ordinal, uint64 memory_limit, int channels,
 		*message = "out of memory";
 		return GPB_DEVICE_NO_MEMORY;
 	}
+	d->ordinal = ordinal;
 	d->nchannels = channels;
 	d->memory_total = (uint64) sysconf(_SC_PHYS_PAGES) * page_size;
 	d->memory_limit = memory_limit != 0 ? memory_limit :
@@ -69,6 +70,7 @@ host_describe(GpbDevice *device, GpbDeviceInfo *info)
 {
 	memset(info, 0, sizeof(*info));
 	snprintf(info->name, sizeof(info->name), "host");
+	info->ordinal = device->ordinal;
 	info->memory_total = device->memory_total;
 	info->memory_used = device->memory_used;
 	info->memory_limit = device->memory_limit;

@@ -17,6 +17,7 @@
 
 struct GpbDevice
 {
+	int			ordinal;
 	uint64		memory_total;
 	uint64		memory_limit;
 	uint64		memory_used;

@@ -131,6 +131,8 @@ begin_plans(GpbAggregateScan *scan, List *plans, int eflags)
 		begin_source(scan, eflags);
 		if (scan->plan.source == GPB_OF_STATES)
 			gpb_aggregate_read_here(scan);
+		if (scan->plan.nshard > 0)
+			gpb_shards_begin(scan);
 		ordinary = 1;
 	}
 	if (list_length(plans) > ordinary)

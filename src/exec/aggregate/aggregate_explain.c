@@ -116,9 +116,9 @@ explain_batches(const GpbAggregateScan *scan, ExplainState *es)
 		gpb_ask_counters(scan->subs[i].ask, &counters);
 	if (!keys)
 		counters.engine = scan->last != NULL ? gpb_ask_engine(scan->last) :
-			scan->workers.runs > 0 ? scan->workers_engine : "none";
-	if (scan->workers.runs > 0)
-		gpb_batch_counters_add(&counters, &scan->workers);
+			scan->workers.counters.runs > 0 ? scan->workers.engine : "none";
+	if (scan->workers.counters.runs > 0)
+		gpb_batch_counters_add(&counters, &scan->workers.counters);
 	gpb_explain_counters(keys ? GPB_LABEL_KEYS : ranges ? GPB_LABEL_RANGES : NULL, &counters, 0,
 						 es);
 }

@@ -182,8 +182,8 @@ offer(const GpbAggregateQuery *query, const GpbAggregatePath *first, Path *gathe
 	  bool may_give_up)
 {
 	const char *refusal;
-	GpbAggregatePath *merging = gpb_merging_aggregate_path(query, first, gather, may_give_up,
-														   &refusal);
+	GpbAggregatePath *merging = gpb_merging_aggregate_path(query, first, gather, NULL,
+														   may_give_up, &refusal);
 
 	if (merging != NULL)
 		gpb_offer_aggregate_path(query->grouped_rel, merging);

@@ -42,7 +42,9 @@ typedef struct GpbMerge
 	PathTarget *target;			/* of that */
 	int			n;
 	RelOptInfo **leaf;
-	CustomPath **path;			/* of each leaf */
+	CustomPath **path;			/* of each leaf that returns states */
+	Path	  **groups;			/* of each whose shard returns groups */
+	GpbShards  *shards;			/* what these are asked; NULL: no shard is asked for groups */
 	bool		may_give_up;	/* one of them may have no answer */
 	bool		portable;		/* programs are to be the same whatever the index */
 	GpbAggregatePath *first;	/* with whose states those of the others must agree */
@@ -355,6 +357,70 @@ make_rows(const GpbMerge *merge, RelOptInfo *leaf)
 	return &own->path;
 }
 
+/* ---- shards ---- */
+
+/*
+ * Find out what shards are asked, if there is any.  Where no leaf has an index, the partitioned
+ * table has one that says what states are like.  Returns NULL, or why no shard is asked.
+ */
+static const char *
+match_shards(GpbMerge *merge)
+{
+	PlannerInfo *root = merge->query.root;
+	const char *refusal;
+	int			i = 0;
+
+	while (i < merge->n && !gpb_is_shard(root, merge->leaf[i]))
+		i++;
+	if (i == merge->n)
+		return NULL;
+	if (merge->first == NULL)
+	{
+		IndexOptInfo *index = gpb_shard_index(merge->grouping, merge->leaf[i]);
+
+		if (index == NULL)
+			return "neither a partition nor the partitioned table has an index with all columns";
+		merge->portable = true;
+		leaf_query(merge, merge->leaf[i], &merge->first_query);
+		merge->first_query.of_rows = true;
+		gpb_sets_in_one_phase(&merge->first_query.sets);
+		merge->first = gpb_rows_aggregate_path(&merge->first_query, index, &refusal);
+		if (merge->first == NULL)
+			return refusal;
+	}
+	merge->shards = gpb_shards_match(merge->grouping, merge->first, &refusal);
+	return refusal;
+}
+
+/* Make the paths of the leaves without an index whose shards return groups. */
+static void
+make_groups(GpbMerge *merge, const char **refusal)
+{
+	bool		any = false;
+
+	for (int i = 0; i < merge->n; i++)
+	{
+		if (merge->path[i] != NULL || !gpb_is_shard(merge->query.root, merge->leaf[i]))
+			continue;
+		merge->groups[i] = gpb_shard_path(merge->shards, merge->leaf[i], merge->state);
+		if (merge->groups[i] == NULL)
+			refusal[i] = "its server cannot be asked for groups";
+		else
+		{
+			any = true;
+			merge->first->path.path.rows = Max(merge->first->path.path.rows,
+											   merge->groups[i]->rows);
+		}
+	}
+	if (!any)
+		merge->shards = NULL;
+	else
+	{
+		gpb_shards_widen(merge->shards, merge->target);
+		merge->may_give_up |= gpb_shards_may_give_up(merge->shards);
+	}
+}
+
 /* ---- leaves ---- */
 
 /*
@@ -425,7 +491,7 @@ make_all_rows(GpbMerge *merge, const char **refusal, bool *disagrees)
 	{
 		const char *why;
 
-		if (merge->path[i] != NULL)
+		if (merge->path[i] != NULL || merge->groups[i] != NULL)
 			continue;
 		why = match_rows(merge, disagrees);
 		if (why != NULL)
@@ -449,6 +515,7 @@ match_leaves(GpbMerge *merge, bool *disagrees)
 {
 	int			largest = largest_leaf(merge);
 	const char **refusal = palloc0(sizeof(char *) * merge->n);
+	const char *why;
 
 	merge->first = NULL;
 	merge->models = NIL;
@@ -456,6 +523,9 @@ match_leaves(GpbMerge *merge, bool *disagrees)
 	merge->may_give_up = false;
 	merge->rows = NULL;
 	merge->rows_refusal = NULL;
+	merge->shards = NULL;
+	memset(merge->groups, 0, sizeof(Path *) * merge->n);
+	merge->target->exprs = list_truncate(merge->target->exprs, 1);
 	*disagrees = false;
 	refusal[largest] = match_leaf(merge, largest, disagrees);
 	for (int i = 0; i < merge->n; i++)
@@ -466,7 +536,13 @@ match_leaves(GpbMerge *merge, bool *disagrees)
 		if (*disagrees && !merge->portable)
 			return refusal[i];
 	}
+	why = match_shards(merge);
 	if (merge->first == NULL)
+		return about_leaf(merge, largest, why == NULL ? refusal[largest] :
+						  psprintf("%s; %s", refusal[largest], why));
+	if (merge->shards != NULL)
+		make_groups(merge, refusal);
+	if (merge->shards == NULL && !gpb_rel_is_table(merge->query.root, merge->first_query.rel))
 		return about_leaf(merge, largest, refusal[largest]);
 	return make_all_rows(merge, refusal, disagrees);
 }
@@ -501,7 +577,8 @@ make_append(const GpbMerge *merge)
 	AppendPath *append;
 
 	for (int i = 0; i < merge->n; i++)
-		paths = lappend(paths, merge->path[i]);
+		paths = lappend(paths, merge->groups[i] != NULL ? merge->groups[i] :
+						(Path *) merge->path[i]);
 	append = create_append_path(root, merge->query.rel, paths, NIL, NIL, NULL, 0, false, -1);
 	append->path.pathtarget = merge->target;
 	return &append->path;
@@ -544,6 +621,7 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 		merge.target = gpb_state_target(merge.state);
 		merge.leaf = palloc(sizeof(RelOptInfo *) * list_length(grouping->leaves));
 		merge.path = palloc0(sizeof(CustomPath *) * list_length(grouping->leaves));
+		merge.groups = palloc0(sizeof(Path *) * list_length(grouping->leaves));
 		foreach(lc, grouping->leaves)
 			merge.leaf[merge.n++] = lfirst(lc);
 		refusal = is_look_up(&merge) ? "an ordinary plan is cheaper" :
@@ -552,15 +630,16 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 	if (refusal == NULL)
 	{
 		append = make_append(&merge);
-		own = gpb_merging_aggregate_path(&merge.query, merge.first, append, merge.may_give_up,
-										 &refusal);
+		own = gpb_merging_aggregate_path(&merge.query, merge.first, append, merge.shards,
+										 merge.may_give_up, &refusal);
 	}
 	if (refusal != NULL)
 	{
 		gpb_explain_aggregate_refusal(refusal);
 		return;
 	}
-	gpb_aggregate_gather_leaves(&merge.query, merge.first, merge.path, merge.n, append,
-								merge.may_give_up);
+	if (merge.shards == NULL)
+		gpb_aggregate_gather_leaves(&merge.query, merge.first, merge.path, merge.n, append,
+									merge.may_give_up);
 	gpb_offer_aggregate_path(grouping->grouped_rel, own);
 }

@@ -133,16 +133,22 @@ fill_plan(const GpbAggregateQuery *query, const GpbAggregatePath *first, GpbAggr
 	plan->skip_prefix = 0;
 	plan->program.constants = NIL;
 	plan->having = query->having;
+	if (own->shards != NULL)
+		gpb_shards_fill(own->shards, plan);
 	gpb_translate_values(&parent, plan);
 }
 
 GpbAggregatePath *
 gpb_merging_aggregate_path(const GpbAggregateQuery *query, const GpbAggregatePath *first,
-						   Path *states, bool may_give_up, const char **refusal)
+						   Path *states, GpbShards *shards, bool may_give_up,
+						   const char **refusal)
 {
 	GpbAggregatePath *own = gpb_make_aggregate_path(query->rel, query->target);
 
-	own->path.custom_paths = list_make1(states);
+	if (shards == NULL)
+		own->path.custom_paths = list_make1(states);
+	own->states = states;
+	own->shards = shards;
 	*refusal = may_give_up ? add_ordinary(query, &first->plan, own) : NULL;
 	if (*refusal != NULL)
 		return NULL;

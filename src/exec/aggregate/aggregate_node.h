@@ -17,8 +17,10 @@
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
+#include "exec/aggregate/aggregate_shards.h"
 #include "exec/aggregate/aggregate_subprograms.h"
 #include "exec/answer/item_final.h"
+#include "exec/answer/shared_counters.h"
 #include "exec/answer/states.h"
 #include "exec/answer/word_rows.h"
 #include "exec/compile/grouping.h"
@@ -35,7 +37,9 @@ typedef enum GpbAggregateSource
 {
 	GPB_OF_INDEX,				/* the entries of ranges of its index */
 	GPB_OF_STATES,				/* states (README) that the child returns, each of a part of the
-								 * table; the index is that of one of the nodes they come from */
+								 * table, and groups that shards return; the index is that of one of
+								 * the nodes they come from, or of the table, which has partitions
+								 * */
 	GPB_OF_ROWS					/* rows of a table, which the child returns */
 } GpbAggregateSource;
 
@@ -67,6 +71,10 @@ typedef struct GpbAggregatePlan
 	GpbSetsPlan sets;
 	int			nvalues;		/* expressions on whose values aggregates depend */
 	GpbValuesPlan *values;
+	int			nshard;			/* columns of groups that shards return among states, behind the
+								 * state's; 0: there are no shards */
+	GpbShardColumn *shard;
+	List	   *bins;			/* for each column of first moments what makes groups of these */
 	List	   *having;
 } GpbAggregatePlan;
 
@@ -108,15 +116,15 @@ typedef struct GpbAggregateScan
 								 * groups, and of rows those of conditions */
 	uint64		states;			/* groups that were merged, in all executions */
 	GpbAggregateRows *rows_read;	/* what reads rows; NULL before the first execution */
+	GpbShardRows *shard_rows;	/* what reads shards' rows; NULL before the first */
 	GpbConditions *conditions;
 	bool		bound_early;	/* the program's constants were evaluated when the node began */
 	const char *unbound;		/* if so, why it cannot be used, or NULL */
 	bool		ranges_may_fail;	/* an error that core might not come to */
 	Bitmapset  *range_params;	/* of the executor, if so */
-	struct GpbAggregateShared *shared;	/* with other processes, by which they share out the index;
-										 * NULL: this one has all of it */
-	GpbBatchCounters workers;	/* what those counted that have ended */
-	char		workers_engine[32];
+	GpbSharedCounters *shared;	/* with other processes, by which they share out the index, and
+								 * parts of it; NULL: this one has all of it */
+	GpbWorkersCounters workers; /* what those counted that have ended */
 	ExprState  *having;
 	int			nsubs;
 	GpbSubprogram *subs;		/* those of each phase together, in the order of values */

@@ -13,25 +13,15 @@
 
 #include "access/parallel.h"
 #include "executor/executor.h"
-#include "storage/spin.h"
 #include "utils/memutils.h"
 
 #include "exec/aggregate/aggregate_node.h"
 
-/* What the processes of a node share */
-typedef struct GpbAggregateShared
-{
-	slock_t		lock;			/* of the counters */
-	GpbBatchCounters counters;	/* of workers that have ended, in all executions; without
-								 * pointers */
-	char		engine[32];		/* of one of them */
-} GpbAggregateShared;
-
-/* Where the parts are, behind that */
-#define GPB_PARTS_OFFSET	TYPEALIGN(PG_CACHE_LINE_SIZE, sizeof(GpbAggregateShared))
+/* Where the parts are in shared memory, behind the counters */
+#define GPB_PARTS_OFFSET	TYPEALIGN(PG_CACHE_LINE_SIZE, sizeof(GpbSharedCounters))
 
 static inline GpbSharedParts *
-shared_parts(GpbAggregateShared *shared)
+shared_parts(GpbSharedCounters *shared)
 {
 	return (GpbSharedParts *) ((char *) shared + GPB_PARTS_OFFSET);
 }
@@ -61,10 +51,7 @@ gpb_aggregate_renew_shared(CustomScanState *css, ParallelContext *pcxt, void *co
 void
 gpb_aggregate_make_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate)
 {
-	GpbAggregateShared *shared = coordinate;
-
-	memset(shared, 0, sizeof(*shared));
-	SpinLockInit(&shared->lock);
+	gpb_shared_counters_init(coordinate);
 	gpb_aggregate_renew_shared(css, pcxt, coordinate);
 }
 
@@ -75,56 +62,21 @@ gpb_aggregate_find_shared(CustomScanState *css, shm_toc *toc, void *coordinate)
 	((GpbAggregateScan *) css)->shared = coordinate;
 }
 
-/* ---- counters ---- */
-
-/* Add what this worker has counted to what others have. */
-static void
-report_counters(const GpbAggregateScan *scan)
-{
-	GpbAggregateShared *shared = scan->shared;
-	GpbBatchCounters counters = {0};
-
-	for (int i = 0; i < scan->nsubs; i++)
-		gpb_ask_counters(scan->subs[i].ask, &counters);
-	if (counters.runs == 0)
-		return;
-	SpinLockAcquire(&shared->lock);
-	strlcpy(shared->engine, counters.engine, sizeof(shared->engine));
-	gpb_batch_counters_add(&shared->counters, &counters);
-	shared->counters.engine = NULL;
-	shared->counters.no_cells = NULL;
-	SpinLockRelease(&shared->lock);
-}
-
-/* Take what workers have counted, for EXPLAIN. */
-static void
-take_counters(GpbAggregateScan *scan)
-{
-	GpbAggregateShared *shared = scan->shared;
-
-	SpinLockAcquire(&shared->lock);
-	gpb_batch_counters_add(&scan->workers, &shared->counters);
-	strlcpy(scan->workers_engine, shared->engine, sizeof(scan->workers_engine));
-	memset(&shared->counters, 0, sizeof(shared->counters));
-	SpinLockRelease(&shared->lock);
-	scan->workers.engine = scan->workers_engine;
-}
-
-/*
- * ShutdownCustomScan: no more rows are wanted.  A worker comes here before the leader learns that
- * it has no more rows, and the leader while there is shared memory still.
- */
+/* ShutdownCustomScan: no more rows are wanted. */
 void
 gpb_aggregate_leave_shared(CustomScanState *css)
 {
 	GpbAggregateScan *scan = (GpbAggregateScan *) css;
+	GpbBatchCounters counters = {0};
 
 	if (scan->shared == NULL)
 		return;
+	for (int i = 0; i < scan->nsubs; i++)
+		gpb_ask_counters(scan->subs[i].ask, &counters);
 	if (IsParallelWorker())
-		report_counters(scan);
+		gpb_shared_counters_report(scan->shared, &counters);
 	else
-		take_counters(scan);
+		gpb_shared_counters_take(scan->shared, &scan->workers);
 	scan->shared = NULL;
 }
 

@@ -27,6 +27,9 @@ typedef struct GpbAggregatePath
 	List	   *values;			/* aggregates, group expressions and calls of GROUPING() */
 	List	   *columns;		/* what the node computes: these, or the state alone */
 	GpbAggregatePlan plan;
+	Path	   *states;			/* of a node that merges, if there are shards among what returns
+								 * states: its child, which is planned with them */
+	GpbShards  *shards;			/* these, or NULL */
 	uint32		codes;			/* of a model: bits of INCLUDE columns whose codes it reads */
 	GpbAlikePlans plans;		/* of a model: of others (gpb_alike_aggregate_path()) */
 } GpbAggregatePath;
@@ -69,15 +72,16 @@ extern bool gpb_states_agree(const GpbAggregatePlan *a, const GpbAggregatePlan *
 extern void gpb_translate_values(const GpbSibling *sibling, GpbAggregatePlan *plan);
 
 /*
- * The path of a node that answers the query by the states that the path "states" returns; these
- * agree with those of "first", a path of the query's table or of one of its leaves.  If one of them
+ * The path of a node that answers the query by the states that the path "states" returns, shards'
+ * rows among them unless "shards" is NULL; these agree with those of "first", a path of the query's
+ * table or of one of its leaves.  If one of them
  * may have no answer the node has the query's ordinary plan beside it; returns NULL, with *refusal
  * set, if there is none.
  */
 extern GpbAggregatePath *gpb_merging_aggregate_path(const GpbAggregateQuery *query,
 													const GpbAggregatePath *first,
-													Path *states, bool may_give_up,
-													const char **refusal);
+													Path *states, GpbShards *shards,
+													bool may_give_up, const char **refusal);
 
 /* ---- workers (aggregate_gather.c) ---- */
 

@@ -107,6 +107,7 @@ gpb_rows_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, con
 	own = gpb_make_aggregate_path(query->rel, query->target);
 	own->index = index;
 	own->may_give_up = match.needs_child;
+	own->values = row_values(query, &match);
 	own->columns = list_make1(query->state);
 	own->row_cost = gpb_aggregate_row_cost(&match);
 	own->plan = match.plan;

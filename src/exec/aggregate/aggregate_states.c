@@ -117,7 +117,7 @@ is_full(const GpbAggregateScan *scan)
 
 /* Merge a row of states.  Returns NULL, or why there is no answer. */
 static const char *
-merge_row(GpbAggregateScan *scan, const struct varlena *bytes)
+merge_state(GpbAggregateScan *scan, const struct varlena *bytes)
 {
 	GpbStatesRow row;
 	GpbStatesForm form;
@@ -129,9 +129,28 @@ merge_row(GpbAggregateScan *scan, const struct varlena *bytes)
 		elog(ERROR, "a row of states is of program %d of %d", row.number, scan->nsubs);
 	form = states_form(&scan->plan, &scan->subs[row.number], row.number);
 	scan->states += gpb_states_count(&row);
-	if (!gpb_states_merge(&form, &row, scan->texts, scan->subs[row.number].ask) || is_full(scan))
-		return "more groups than hash_mem holds";
-	return NULL;
+	return gpb_states_merge(&form, &row, scan->texts, scan->subs[row.number].ask) ? NULL :
+		"more groups than hash_mem holds";
+}
+
+/*
+ * Merge a row of the child, which has a state, or a shard's groups behind none.  Returns NULL, or
+ * why there is no answer.
+ */
+static const char *
+merge_row(GpbAggregateScan *scan, TupleTableSlot *row)
+{
+	bool		isnull;
+	Datum		state = slot_getattr(row, 1, &isnull);
+	const char *why;
+
+	if (!isnull)
+		why = merge_state(scan, DatumGetByteaPP(state));
+	else if (scan->plan.nshard > 0)
+		why = gpb_shards_merge(scan, row);
+	else
+		elog(ERROR, "a row of states is NULL");
+	return why == NULL && is_full(scan) ? "more groups than hash_mem holds" : why;
 }
 
 const char *
@@ -147,20 +166,15 @@ gpb_aggregate_merge_states(GpbAggregateScan *scan)
 	ahead = gpb_aggregate_begin_ahead(scan);
 	while (why == NULL)
 	{
-		TupleTableSlot *slot;
-		bool		isnull;
-		Datum		row;
+		TupleTableSlot *row;
 
 		/* what the child keeps must outlive this answer */
 		MemoryContextSwitchTo(scan->node.css.ss.ps.state->es_query_cxt);
-		slot = ExecProcNode(scan->node.child);
+		row = ExecProcNode(scan->node.child);
 		MemoryContextSwitchTo(own);
-		if (TupIsNull(slot))
+		if (TupIsNull(row))
 			break;
-		row = slot_getattr(slot, 1, &isnull);
-		if (isnull)
-			elog(ERROR, "a row of states is NULL");
-		why = merge_row(scan, DatumGetByteaPP(row));
+		why = merge_row(scan, row);
 	}
 	if (ahead)
 		gpb_aggregate_end_ahead(scan);

@@ -2,8 +2,8 @@
  *
  * aggregate_values.h
  *	  Aggregates that depend on how often each value of an expression occurs: those with DISTINCT,
- *	  percentiles, and mode(); and min() and max() of texts, whose words, the codes of a dictionary,
- *	  have another order.
+ *	  percentiles, mode(), and states of values; and min() and max() of texts, whose words, the
+ *	  codes of a dictionary, have another order.
  *
  * The program has one group slot more than the query has groups, for the expression.  So its
  * answers say, for each group of the query, which values there are and how many entries have each.
@@ -29,7 +29,9 @@
 #include "exec/compile/program_words.h"
 #include "exec/compile/program_build.h"
 
-/* One such aggregate.  What is none of texts, no percentile and not mode() has DISTINCT. */
+/*
+ * One such aggregate.  What is none of texts, no percentile, not mode() and no state has DISTINCT.
+ */
 typedef struct GpbValuesItem
 {
 	GpbAggregateItem each;		/* its function; with DISTINCT: what is done with each value */

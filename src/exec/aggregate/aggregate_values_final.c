@@ -20,6 +20,7 @@
 #include "exec/answer/item_final.h"
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
+#include "exec/partial/partial.h"
 
 /* ---- begin ---- */
 
@@ -49,7 +50,8 @@ gpb_values_final_init(GpbValuesFinal *final, const GpbValuesItem *item, GpbWordT
 	final->type = type;
 	final->codes = *codes;
 	final->count = item->has_filter ? format->column[item->filter.column].count : 0;
-	if (!OidIsValid(item->compare) && fraction == NULL && item->each.function != GPB_MODE)
+	if (!OidIsValid(item->compare) && fraction == NULL && item->each.function != GPB_MODE &&
+		item->each.function != GPB_PARTIAL_VALUES)
 		init_each(&final->each, &item->each, type);
 	if (OidIsValid(item->compare))
 		fmgr_info(item->compare, &final->compare);
@@ -285,6 +287,29 @@ percentile_value(GpbValuesFinal *final, const GpbValuesGroup *of_group, bool *is
 	return fraction_value(&rows, DatumGetFloat8(final->fraction_value));
 }
 
+/* ---- states ---- */
+
+/* The state of all values and their entries */
+static Datum
+partial_value(const GpbValuesFinal *final, const GpbValuesGroup *of_group, bool *isnull)
+{
+	const GpbPartialType *type = gpb_partial_type(final->item.each.type.sql);
+	GpbPartial *partial = gpb_partial_new(GPB_PARTIAL_OF_VALUES, type, NULL);
+
+	for (uint64 i = 0; i < of_group->n; i++)
+	{
+		int64		entries = record_entries(final, of_group, i);
+
+		if (entries > 0)
+			gpb_partial_add_value(partial,
+								  gpb_words_value(&final->codes, final->type,
+												  record_value(of_group, i)),
+								  entries);
+	}
+	*isnull = gpb_partial_nvalues(partial) == 0;
+	return *isnull ? (Datum) 0 : PointerGetDatum(gpb_partial_write(partial));
+}
+
 /* ---- any of them ---- */
 
 Datum
@@ -293,6 +318,8 @@ gpb_values_final_value(GpbValuesFinal *final, const GpbValuesGroup *of_group, Ex
 {
 	switch (final->item.each.function)
 	{
+		case GPB_PARTIAL_VALUES:
+			return partial_value(final, of_group, isnull);
 		case GPB_MODE:
 			return mode_value(final, of_group, isnull);
 		case GPB_MIN:

@@ -22,6 +22,7 @@
 #include "exec/aggregate/aggregate_values.h"
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
+#include "exec/partial/partial.h"
 #include "exec/shell/expressions.h"
 #include "page/page.h"
 
@@ -47,7 +48,8 @@ gpb_depends_on_values(const Aggref *aggref)
 {
 	const GpbAggregate *known = gpb_find_aggregate(aggref->aggfnoid);
 
-	if (aggref->aggkind != AGGKIND_NORMAL || (known != NULL && known->input == GPB_INPUT_CODE))
+	if (aggref->aggkind != AGGKIND_NORMAL ||
+		(known != NULL && (known->input == GPB_INPUT_CODE || known->input == GPB_INPUT_EACH)))
 		return true;
 	return aggref->aggdistinct != NIL &&
 		(known == NULL || !gpb_functions[known->function].ignores_repeats);
@@ -84,6 +86,22 @@ match_distinct(Aggref *aggref, const GpbAggregate *known, Expr *value)
 		   (gpb_function_want(known->function) & GPB_WANT_SQUARES) == 0))))
 		return NULL;
 	return psprintf("aggregate %s with DISTINCT", format_procedure(aggref->aggfnoid));
+}
+
+/* ---- states of values ---- */
+
+/* The type of the item becomes that of the values. */
+static const char *
+match_each(Aggref *aggref, Expr *value, GpbAggregateItem *each)
+{
+	Oid			type = exprType((Node *) value);
+
+	if (list_length(aggref->args) != 1 || aggref->aggdistinct != NIL ||
+		gpb_partial_type(type) == NULL)
+		return psprintf("aggregate %s with DISTINCT, ORDER BY or of type %s",
+						format_procedure(aggref->aggfnoid), format_type_be(type));
+	each->type = gpb_sql_type(getBaseType(type));
+	return NULL;
 }
 
 /* ---- WITHIN GROUP ---- */
@@ -151,6 +169,8 @@ match_item(GpbProgramBuilder *builder, Aggref *aggref, GpbValuesItem *item, Expr
 	const GpbAggregate *known = gpb_find_aggregate(aggref->aggfnoid);
 	const char *refusal;
 
+	if (known != NULL)
+		item->each = gpb_item(known);
 	if (aggref->agglevelsup != 0 || aggref->aggsplit != AGGSPLIT_SIMPLE ||
 		list_length(aggref->args) < 1)
 		return "an aggregate is not of the query's rows";
@@ -159,11 +179,12 @@ match_item(GpbProgramBuilder *builder, Aggref *aggref, GpbValuesItem *item, Expr
 		refusal = match_ordered_set(aggref, known, value, item);
 	else if (known != NULL && known->input == GPB_INPUT_CODE)
 		refusal = match_extreme(builder, aggref, known, *value, item);
+	else if (known != NULL && known->input == GPB_INPUT_EACH)
+		refusal = match_each(aggref, *value, &item->each);
 	else
 		refusal = match_distinct(aggref, known, *value);
 	if (refusal != NULL)
 		return refusal;
-	item->each = gpb_item(known);
 	if (contain_volatile_functions((Node *) aggref) || contain_subplans((Node *) aggref))
 		return "an aggregate has a volatile function or a subquery";
 	if (!codes_are_values(builder, *value))
@@ -218,7 +239,7 @@ settle_numeric(GpbWordType type, GpbValuesItem *item)
 {
 	GpbAggregateItem *each = &item->each;
 
-	if (each->type.sql != NUMERICOID)
+	if (each->type.sql != NUMERICOID || each->function == GPB_PARTIAL_VALUES)
 		return NULL;
 	each->type = type;
 	if (!gpb_type_is_wide(type))

@@ -169,59 +169,39 @@ gpb_collected_width(const GpbCollected *collected, bool narrow)
 
 /* ---- merging ---- */
 
-/* Groups that are looked up together, so that the loads of one do not wait for those of another */
-#define GPB_COLLECTED_TOGETHER	64
+/* Groups that are merged between two looks whether the query is cancelled */
+#define GPB_COLLECTED_TOGETHER	4096
 
-typedef struct GpbCollectedSome
+/* Merge n groups whose sums have the form that those here have. */
+static bool
+merge_alike(GpbCollected *collected, const char *groups, uint64 n, Size width)
 {
-	int			n;
-	const GpbGroup *group[GPB_COLLECTED_TOGETHER];
-	int64	   *into[GPB_COLLECTED_TOGETHER];
-	int64		words[GPB_MAX_GROUP_SLOTS][GPB_COLLECTED_TOGETHER];
-	uint8		nulls[GPB_MAX_GROUP_SLOTS][GPB_COLLECTED_TOGETHER];
-} GpbCollectedSome;
-
-/* Take those of n groups that have entries. */
-static void
-take_groups(int nslots, const char *groups, int n, Size width, GpbCollectedSome *some)
-{
-	some->n = 0;
-	for (int i = 0; i < n; i++, groups += width)
+	for (uint64 at = 0; at < n; at += GPB_COLLECTED_TOGETHER)
 	{
-		const GpbGroup *group = (const GpbGroup *) groups;
-
-		if (group->words[nslots] == 0)
-			continue;
-		some->group[some->n] = group;
-		for (int slot = 0; slot < nslots; slot++)
-		{
-			some->words[slot][some->n] = group->words[slot];
-			some->nulls[slot][some->n] = (group->nulls >> slot & 1) != 0;
-		}
-		some->n++;
+		CHECK_FOR_INTERRUPTS();
+		if (!gpb_groups_merge_adjacent(&collected->groups, groups + at * width,
+									   Min(n - at, GPB_COLLECTED_TOGETHER)))
+			return false;
 	}
+	return true;
 }
 
-/* Find the answers into which the groups go. */
+/* Merge n groups that have narrow sums, where those here are wide. */
 static bool
-find_answers(GpbCollected *collected, GpbCollectedSome *some)
+merge_widened(GpbCollected *collected, const char *groups, uint64 n, Size width)
 {
-	const int64 *words[GPB_MAX_GROUP_SLOTS];
-	const uint8 *nulls[GPB_MAX_GROUP_SLOTS];
 	int			nslots = collected->program->ngroups;
 
-	if (nslots == 0)
+	for (uint64 i = 0; i < n; i++)
 	{
-		for (int i = 0; i < some->n; i++)
-			some->into[i] = collected->total;
-		return true;
+		const GpbGroup *group = (const GpbGroup *) (groups + i * width);
+
+		CHECK_FOR_INTERRUPTS();
+		if (group->words[nslots] != 0 &&
+			!gpb_groups_merge(&collected->groups, widen_group(collected, group)))
+			return false;
 	}
-	for (int slot = 0; slot < nslots; slot++)
-	{
-		words[slot] = some->words[slot];
-		nulls[slot] = some->nulls[slot];
-	}
-	return gpb_groups_find(&collected->groups, some->n, words, nulls, NULL, some->into);
+	return true;
 }
 
 bool
@@ -229,26 +209,19 @@ gpb_collected_merge(GpbCollected *collected, const char *groups, uint64 n, bool 
 {
 	int			nslots = collected->program->ngroups;
 	Size		width = gpb_collected_width(collected, narrow);
-	GpbCollectedSome some;
 
 	narrow &= gpb_answer_has_float_sums(&collected->narrow);
 	if (!narrow && !gpb_collected_widen(collected))
 		return false;
-	for (uint64 at = 0; at < n; at += GPB_COLLECTED_TOGETHER)
+	if (nslots > 0)
+		return narrow && !collected->is_narrow ? merge_widened(collected, groups, n, width) :
+			merge_alike(collected, groups, n, width);
+	for (uint64 i = 0; i < n; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		take_groups(nslots, groups + at * width, (int) Min(n - at, GPB_COLLECTED_TOGETHER), width,
-					&some);
-		if (!find_answers(collected, &some))
-			return false;
-		for (int i = 0; i < some.n; i++)
-		{
-			const GpbGroup *group = some.group[i];
+		const GpbGroup *total = (const GpbGroup *) (groups + i * width);
 
-			if (narrow && !collected->is_narrow)
-				group = widen_group(collected, group);
-			gpb_answer_merge(&collected->format, some.into[i], group->words + nslots);
-		}
+		if (total->words[0] != 0)
+			gpb_answer_merge(&collected->format, collected->total, total->words);
 	}
 	return true;
 }
@@ -257,5 +230,5 @@ void
 gpb_collected_expect(GpbCollected *collected, uint64 n)
 {
 	if (collected->program->ngroups > 0)
-		gpb_groups_reserve(&collected->groups, (uint32) Min(n, PG_INT32_MAX));
+		gpb_groups_expect(&collected->groups, (uint32) Min(n, PG_INT32_MAX));
 }

@@ -55,7 +55,7 @@ extern Size gpb_collected_width(const GpbCollected *collected, bool narrow);
 extern bool gpb_collected_merge(GpbCollected *collected, const char *groups, uint64 n,
 								bool narrow);
 
-/* Be ready for so many more groups, some of which may be there already. */
+/* Take room for so many groups in all. */
 extern void gpb_collected_expect(GpbCollected *collected, uint64 n);
 
 /* The bytes that groups take, without those that the table has got for more */

@@ -22,29 +22,6 @@
 #include "exec/compile/program_words.h"
 #include "page/numeric.h"
 
-/*
- * The 128-bit sum of integers, or of decimals, which has their scale.  Of few digits, as mostly, it
- * is written as a column's values are: core's functions take several times as long.
- */
-static Numeric
-final_integer_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column,
-				  const int64 *answer)
-{
-	int64		low = answer[column->sum];
-	int64		high = answer[column->sum + 1];
-	int			scale = item->type.scale;
-	Numeric		sum;
-
-	if (high == low >> 63 && low > -GPB_NUMERIC_BEYOND && low < GPB_NUMERIC_BEYOND &&
-		scale <= GPB_NUMERIC_DIGITS)
-		return DatumGetNumeric(gpb_numeric_datum(low, scale));
-	sum = gpb_int128_numeric((uint64) low, high);
-	if (item->type.sql != NUMERICOID)
-		return sum;
-	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(sum),
-											   gpb_word_datum(item->type, 1)));
-}
-
 /* The exact sum of float8 */
 static float8
 final_float_sum(const GpbAnswerColumn *column, const int64 *answer)
@@ -117,7 +94,7 @@ final_numeric_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 		return gpb_halves_numeric(answer + column->sum,
 								  answer + other_column(item, column, terms->lower)->sum,
 								  answer[column->count], item->type.scale);
-	sum = final_integer_sum(item, column, answer);
+	sum = gpb_integer_sum(item, column, answer);
 	if (terms->dividends != GPB_NO_TERM)
 		digits = quotient_digits(&item->quotient,
 								 answer[other_column(item, column, terms->dividends)->minmax]);
@@ -217,7 +194,7 @@ gpb_aggregate_final(Relation index, const GpbAggregateItem *item,
 	*isnull = answer[column->count] <= (gpb_functions[item->function].of_sample ? 1 : 0);
 	if (*isnull)
 		return (Datum) 0;
-	if (final_is_nan(item, column, answer))
+	if (!gpb_function_is_partial(item->function) && final_is_nan(item, column, answer))
 		return gpb_numeric_datum(GPB_NUMERIC_NAN, 0);
 	switch (item->function)
 	{
@@ -250,6 +227,10 @@ gpb_aggregate_final(Relation index, const GpbAggregateItem *item,
 		case GPB_REGR_INTERCEPT:
 			return Float8GetDatum(gpb_float_pairs(item, other_column(item, column, 0), answer,
 												  isnull));
+		case GPB_PARTIAL_SUMS:
+		case GPB_PARTIAL_MOMENTS:
+		case GPB_PARTIAL_PAIRS:
+			return PointerGetDatum(gpb_item_partial(item, other_column(item, column, 0), answer));
 		default:
 			elog(ERROR, "unrecognized aggregate function: %d", (int) item->function);
 	}

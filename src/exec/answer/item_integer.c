@@ -14,6 +14,7 @@
 
 #include "exec/answer/item_final.h"
 #include "exec/answer/item_number.h"
+#include "exec/compile/program_words.h"
 #include "page/numeric.h"
 
 /* ---- integers of many words ---- */
@@ -73,6 +74,24 @@ gpb_int128_numeric(uint64 low, int64 high)
 	return words_numeric((int64[]) {(int64) low, high}, 2);
 }
 
+Numeric
+gpb_integer_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int64 *answer)
+{
+	int64		low = answer[column->sum];
+	int64		high = answer[column->sum + 1];
+	int			scale = item->type.scale;
+	Numeric		sum;
+
+	if (high == low >> 63 && low > -GPB_NUMERIC_BEYOND && low < GPB_NUMERIC_BEYOND &&
+		scale <= GPB_NUMERIC_DIGITS)
+		return DatumGetNumeric(gpb_numeric_datum(low, scale));
+	sum = gpb_int128_numeric((uint64) low, high);
+	if (item->type.sql != NUMERICOID)
+		return sum;
+	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(sum),
+											   gpb_word_datum(item->type, 1)));
+}
+
 /*
  * A sum of squares, of three words of which the lowest is first, as numeric.  Each is below 2^127,
  * so the sum of as many as can be is below 2^191.
@@ -83,6 +102,26 @@ squares_numeric(const int64 *squares)
 	if (squares[2] == 0 && squares[1] >= 0)
 		return gpb_int128_numeric((uint64) squares[0], squares[1]);
 	return words_numeric(squares, 3);
+}
+
+/* A sum of squares of integers as that of squares of decimals of this scale */
+static Numeric
+scaled_squares(Numeric squares, int scale)
+{
+	Numeric		unit;
+
+	if (scale == 0)
+		return squares;
+	unit = int64_div_fast_to_numeric(1, 2 * scale);
+	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(squares),
+											   NumericGetDatum(unit)));
+}
+
+Numeric
+gpb_integer_squares(const GpbAggregateItem *item, const GpbAnswerColumn *column,
+					const int64 *answer)
+{
+	return scaled_squares(squares_numeric(answer + column->squares), item->type.scale);
 }
 
 /* A lower half is 2^63 less than the low word of its number, which has no sign. */
@@ -194,6 +233,23 @@ gpb_integer_variance(const GpbAnswerColumn *column, const int64 *answer, int sca
 					   squares_numeric(answer + column->squares), scale, sample, root, 20);
 }
 
+/* The digits that a numeric has before the point, or more */
+static int
+whole_digits(Numeric value)
+{
+	Datum		whole = DirectFunctionCall2(numeric_trunc, NumericGetDatum(value),
+											Int32GetDatum(0));
+
+	return (int) strlen(numeric_normalize(DatumGetNumeric(whole)));
+}
+
+Numeric
+gpb_numeric_variance(int64 count, Numeric sum, Numeric squares, bool sample, bool root)
+{
+	/* no value is above the root of the squares' sum, nor is what they deviate by */
+	return variance_of(count, sum, squares, 0, sample, root, whole_digits(squares) / 2 + 2);
+}
+
 /* a + b * 2^bits */
 static Numeric
 shifted_sum(Numeric a, Numeric b, int bits)
@@ -206,18 +262,17 @@ shifted_sum(Numeric a, Numeric b, int bits)
 }
 
 /*
- * The square of an integer, u * 2^64 + v by its upper half and low word, is u^2 * 2^128 + u * v *
- * 2^65 + v^2; and v is the lower half w + 2^63, so v^2 is w^2 + w * 2^64 + 2^126.
+ * The sum of the squares of integers.  That of one, u * 2^64 + v by its upper half and low word, is
+ * u^2 * 2^128 + u * v * 2^65 + v^2; and v is the lower half w + 2^63, so v^2 is w^2 + w * 2^64 +
+ * 2^126.
  */
-Numeric
-gpb_halves_variance(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
-					const int64 *answer, int scale, bool sample, bool root)
+static Numeric
+halves_squares(const GpbAggregateItem *item, const GpbAnswerColumn *columns, const int64 *answer)
 {
 	const GpbItemTerms *terms = &item->terms;
 	const GpbAnswerColumn *upper = &columns[item->column];
 	const GpbAnswerColumn *lower = &columns[terms->lower];
 	int64		count = answer[upper->count];
-	Numeric		sum = gpb_halves_numeric(answer + upper->sum, answer + lower->sum, count, 0);
 	Numeric		products = gpb_halves_numeric(answer + columns[terms->cross_upper].sum,
 											  answer + columns[terms->cross_lower].sum, count, 0);
 	Numeric		lowers = gpb_int128_numeric((uint64) answer[lower->sum], answer[lower->sum + 1]);
@@ -226,6 +281,37 @@ gpb_halves_variance(const GpbAggregateItem *item, const GpbAnswerColumn *columns
 	squares = shifted_sum(squares, lowers, 64);
 	squares = shifted_sum(squares, int64_to_numeric(count), 126);
 	squares = shifted_sum(squares, products, 65);
-	squares = shifted_sum(squares, squares_numeric(answer + upper->squares), 128);
-	return variance_of(count, sum, squares, scale, sample, root, 40);
+	return shifted_sum(squares, squares_numeric(answer + upper->squares), 128);
+}
+
+/* The sum of an item's integers, with this scale */
+static Numeric
+halves_sum(const GpbAggregateItem *item, const GpbAnswerColumn *columns, const int64 *answer,
+		   int scale)
+{
+	const GpbAnswerColumn *upper = &columns[item->column];
+
+	return gpb_halves_numeric(answer + upper->sum, answer + columns[item->terms.lower].sum,
+							  answer[upper->count], scale);
+}
+
+Numeric
+gpb_numerics_sum(const GpbAggregateItem *item, const GpbAnswerColumn *columns, const int64 *answer)
+{
+	return halves_sum(item, columns, answer, item->type.scale);
+}
+
+Numeric
+gpb_numerics_squares(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+					 const int64 *answer)
+{
+	return scaled_squares(halves_squares(item, columns, answer), item->type.scale);
+}
+
+Numeric
+gpb_halves_variance(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+					const int64 *answer, int scale, bool sample, bool root)
+{
+	return variance_of(answer[columns[item->column].count], halves_sum(item, columns, answer, 0),
+					   halves_squares(item, columns, answer), scale, sample, root, 40);
 }

@@ -17,6 +17,24 @@
 /* ---- integers (item_integer.c) ---- */
 
 /*
+ * The 128-bit sum of integers, or of decimals, which has their scale.  Of few digits, as mostly, it
+ * is written as a column's values are: core's functions take several times as long.
+ */
+extern Numeric gpb_integer_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column,
+							   const int64 *answer);
+
+/* The sum of their squares, which has twice the scale */
+extern Numeric gpb_integer_squares(const GpbAggregateItem *item, const GpbAnswerColumn *column,
+								   const int64 *answer);
+
+/*
+ * The variance of "count" numerics from the sums of them and of their squares, or its root, digit
+ * for digit as core has it.  There must be a value, and two of them for a sample.
+ */
+extern Numeric gpb_numeric_variance(int64 count, Numeric sum, Numeric squares, bool sample,
+									bool root);
+
+/*
  * The variance of a term's integers / 10^scale, or its root, digit for digit as core's var_pop(),
  * var_samp(), stddev_pop() and stddev_samp() have it.  There must be a value, and two of them for a
  * sample.
@@ -32,11 +50,26 @@ extern Numeric gpb_integer_variance(const GpbAnswerColumn *column, const int64 *
 extern Numeric gpb_halves_numeric(const int64 *upper, const int64 *lower, int64 count, int scale);
 
 /*
+ * The sum of an item's numerics of 128 bits, and that of their squares, with the scale that they
+ * have.  "columns" are the terms of the answer.
+ */
+extern Numeric gpb_numerics_sum(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+								const int64 *answer);
+extern Numeric gpb_numerics_squares(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+									const int64 *answer);
+
+/*
  * The variance of an item's numerics of 128 bits, each an integer of its terms / 10^scale, or its
  * root, as gpb_integer_variance() has that of words.  "columns" are the terms of the answer.
  */
 extern Numeric gpb_halves_variance(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
 								   const int64 *answer, int scale, bool sample, bool root);
+
+/* ---- states as SQL values (item_partial.c) ---- */
+
+/* The partial state that is an item's value, of the terms "columns" of an answer with an entry */
+extern bytea *gpb_item_partial(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+							   const int64 *answer);
 
 /* ---- float8 (item_float.c) ---- */
 

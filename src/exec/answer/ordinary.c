@@ -256,6 +256,8 @@ require_begun(GpbNode *node, int eflags)
 		return;
 	caller = MemoryContextSwitchTo(estate->es_query_cxt);
 	node->ordinary = ExecInitNode(node->ordinary_plan, estate, eflags);
+	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
+		gpb_complete_shown(node->ordinary, NULL);
 	gpb_show_child(node, node->ordinary);
 	MemoryContextSwitchTo(caller);
 }

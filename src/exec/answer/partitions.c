@@ -42,6 +42,7 @@ typedef struct GpbOpenPartition
 	char	   *ranges;			/* what it is asked, if not everything */
 	uint32	   *number;
 	uint32		capacity;
+	bool		in_block;		/* the ranges lie in the block of all partitions */
 } GpbOpenPartition;
 
 struct GpbPartitions
@@ -62,8 +63,11 @@ struct GpbPartitions
 								 * not as low as can be */
 	int			before_first;	/* those that are */
 	int			shift;			/* a place has so many bits of keys */
+	uint64	   *last;			/* the last key of each, if there are places and no two have keys in
+								 * common; else NULL */
 	GpbAskTarget *targets;
 	GpbAskShare *shares;
+	char	   *block;			/* room for ranges of all partitions; NULL: none was expected */
 };
 
 /* ---- where a key is ---- */
@@ -88,25 +92,46 @@ search_beginning(const GpbPartitions *partitions, GpbKey key)
 }
 
 /*
- * The same with the help of a table by the key's leading bits, since a search for each of many keys
- * has as many jumps that no processor foresees.
+ * The same for a narrow key with the help of a table by the key's leading bits, since a search for
+ * each of many keys has as many jumps that no processor foresees.
  */
 static inline int
-count_beginning(const GpbPartitions *partitions, GpbKey key)
+count_beginning_places(const GpbPartitions *partitions, uint64 key)
 {
-	uint64		narrow = (uint64) key;
 	uint64		place;
 	int			n;
 
-	if (partitions->by_place == NULL || key != narrow)
-		return search_beginning(partitions, key);
-	if (narrow < partitions->first)
+	if (key < partitions->first)
 		return partitions->before_first;
-	place = (narrow - partitions->first) >> partitions->shift;
+	place = (key - partitions->first) >> partitions->shift;
 	n = partitions->by_place[Min(place, GPB_PLACES - 1)];
-	while (n < partitions->n && partitions->begin[n] <= narrow)
+	while (n < partitions->n && partitions->begin[n] <= key)
 		n++;
 	return n;
+}
+
+static inline int
+count_beginning(const GpbPartitions *partitions, GpbKey key)
+{
+	if (partitions->by_place == NULL || key != (uint64) key)
+		return search_beginning(partitions, key);
+	return count_beginning_places(partitions, (uint64) key);
+}
+
+/* Note where the keys of each partition end, if each key is one partition's. */
+static void
+begin_last(GpbPartitions *partitions)
+{
+	int			i;
+
+	for (i = 1; i < partitions->n; i++)
+	{
+		if (partitions->reach[i - 1] >= partitions->begin[i])
+			return;
+	}
+	partitions->last = palloc(sizeof(uint64) * partitions->n);
+	for (i = 0; i < partitions->n; i++)
+		partitions->last[i] = (uint64) Min(partitions->open[i].keys.hi, (GpbKey) PG_UINT64_MAX);
 }
 
 /* Make the table, if keys are narrow. */
@@ -128,6 +153,7 @@ begin_places(GpbPartitions *partitions)
 	for (i = 0; i < GPB_PLACES; i++)
 		partitions->by_place[i] =
 			search_beginning(partitions, partitions->first + ((GpbKey) i << partitions->shift));
+	begin_last(partitions);
 }
 
 /* ---- begin ---- */
@@ -291,23 +317,54 @@ check_valid(GpbPartitions *partitions)
 	bms_free(valid);
 }
 
+/* ---- parting ranges ---- */
+
 /* Make room for one more range in what a partition is asked. */
 static pg_noinline void
-grow_share(GpbPartitions *partitions, GpbOpenPartition *open, Size width)
+grow_share(GpbPartitions *partitions, GpbOpenPartition *open, Size width, bool numbered)
 {
-	uint32		capacity = Max(2 * open->capacity, GPB_INITIAL_SHARE);
+	uint32		before = open->capacity;
 
-	if (open->capacity == 0)
+	open->capacity = Max(2 * before, GPB_INITIAL_SHARE);
+	if (before == 0 || open->in_block)
 	{
-		open->ranges = gpb_alloc_array(partitions->context, capacity * width);
-		open->number = gpb_alloc_array(partitions->context, capacity * sizeof(uint32));
+		char	   *ranges = gpb_alloc_array(partitions->context, open->capacity * width);
+
+		if (before > 0)
+			memcpy(ranges, open->ranges, before * width);
+		open->ranges = ranges;
+		open->in_block = false;
 	}
 	else
+		open->ranges = gpb_realloc_array(open->ranges, open->capacity * width);
+	if (numbered)
+		open->number = open->number == NULL ?
+			gpb_alloc_array(partitions->context, open->capacity * sizeof(uint32)) :
+			gpb_realloc_array(open->number, open->capacity * sizeof(uint32));
+}
+
+void
+gpb_partitions_expect(GpbPartitions *partitions, GpbRangeForm form, uint64 n)
+{
+	Size		width = form == GPB_RANGE_POINTS ? sizeof(GpbKey) : sizeof(GpbKeyRange);
+	uint64		each = n / Max(partitions->n, 1);
+	int			i;
+
+	/* somewhat more than the same for all, since keys are never parted evenly */
+	each += each / 8;
+	if (!partitions->bounded || partitions->block != NULL || each < GPB_INITIAL_SHARE)
+		return;
+	partitions->block = gpb_alloc_array(partitions->context, partitions->n * each * width);
+	for (i = 0; i < partitions->n; i++)
 	{
-		open->ranges = gpb_realloc_array(open->ranges, capacity * width);
-		open->number = gpb_realloc_array(open->number, capacity * sizeof(uint32));
+		GpbOpenPartition *open = &partitions->open[i];
+
+		if (open->capacity > 0)
+			continue;
+		open->ranges = partitions->block + i * each * width;
+		open->capacity = (uint32) each;
+		open->in_block = true;
 	}
-	open->capacity = capacity;
 }
 
 /*
@@ -339,7 +396,7 @@ part_ranges_of(GpbPartitions *partitions, GpbRangeForm form, const void *ranges,
 			if (!open->valid || open->keys.hi < keys.lo || open->keys.lo > open->keys.hi)
 				continue;
 			if (share->n == open->capacity)
-				grow_share(partitions, open, width);
+				grow_share(partitions, open, width, numbered);
 			if (form == GPB_RANGE_POINTS)
 				((GpbKey *) open->ranges)[share->n] = keys.lo;
 			else
@@ -351,11 +408,44 @@ part_ranges_of(GpbPartitions *partitions, GpbRangeForm form, const void *ranges,
 	}
 }
 
+/* Part keys among partitions of which none has a key in common with another one. */
+static void
+part_points(GpbPartitions *partitions, const GpbKey *keys, uint32 n)
+{
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		GpbKey		key = keys[i];
+		int			p;
+		GpbOpenPartition *open;
+		GpbAskShare *share;
+
+		if (key != (uint64) key)
+		{
+			part_ranges_of(partitions, GPB_RANGE_POINTS, &keys[i], 1, false);
+			continue;
+		}
+		p = count_beginning_places(partitions, (uint64) key) - 1;
+		if (p < 0 || (uint64) key > partitions->last[p])
+			continue;
+		open = &partitions->open[p];
+		share = &partitions->shares[p];
+		if (!open->valid)
+			continue;
+		if (share->n == open->capacity)
+			grow_share(partitions, open, sizeof(GpbKey), false);
+		((GpbKey *) open->ranges)[share->n++] = key;
+	}
+}
+
 static void
 part_ranges(GpbPartitions *partitions, GpbRangeForm form, const void *ranges, uint32 n,
 			bool numbered)
 {
-	if (form == GPB_RANGE_POINTS && !numbered)
+	if (form == GPB_RANGE_POINTS && !numbered && partitions->last != NULL)
+		part_points(partitions, ranges, n);
+	else if (form == GPB_RANGE_POINTS && !numbered)
 		part_ranges_of(partitions, GPB_RANGE_POINTS, ranges, n, false);
 	else if (form == GPB_RANGE_POINTS)
 		part_ranges_of(partitions, GPB_RANGE_POINTS, ranges, n, true);
@@ -373,33 +463,57 @@ note_asked(PlanState *shown)
 	InstrStopNode(shown->instrument, 0.0);
 }
 
+/* Empty all shares. */
+static void
+begin_shares(GpbPartitions *partitions)
+{
+	if (!partitions->checked)
+		check_valid(partitions);
+	memset(partitions->shares, 0, sizeof(GpbAskShare) * partitions->n);
+}
+
+/* The shares into which ranges were parted */
 static const GpbAskShare *
-share_ranges(GpbPartitions *partitions, GpbRangeForm form, const void *ranges, uint32 n,
-			 bool numbered)
+parted_shares(GpbPartitions *partitions, bool numbered)
 {
 	int			i;
 
-	if (!partitions->checked)
-		check_valid(partitions);
-	for (i = 0; i < partitions->n; i++)
-		partitions->shares[i] = (GpbAskShare) {ranges,
-			partitions->bounded || !partitions->open[i].valid ? 0 : n, NULL};
-	if (partitions->bounded)
-		part_ranges(partitions, form, ranges, n, numbered);
 	for (i = 0; i < partitions->n; i++)
 	{
+		GpbAskShare *share = &partitions->shares[i];
+
 		if (partitions->bounded)
 		{
-			partitions->shares[i].ranges = partitions->open[i].ranges;
-			partitions->shares[i].number = partitions->open[i].number;
+			share->ranges = partitions->open[i].ranges;
+			share->number = numbered ? partitions->open[i].number : NULL;
 		}
-		if (partitions->shares[i].n > 0)
+		if (share->n > 0)
 		{
 			note_asked(partitions->child);
 			note_asked(partitions->open[i].shown);
 		}
 	}
 	return partitions->shares;
+}
+
+static const GpbAskShare *
+share_ranges(GpbPartitions *partitions, GpbRangeForm form, const void *ranges, uint32 n,
+			 bool numbered)
+{
+	int			i;
+
+	begin_shares(partitions);
+	if (partitions->bounded)
+		part_ranges(partitions, form, ranges, n, numbered);
+	else
+	{
+		for (i = 0; i < partitions->n; i++)
+		{
+			if (partitions->open[i].valid)
+				partitions->shares[i] = (GpbAskShare) {ranges, n, NULL};
+		}
+	}
+	return parted_shares(partitions, numbered);
 }
 
 const GpbAskShare *
@@ -413,6 +527,26 @@ gpb_partitions_share_total(GpbPartitions *partitions, GpbRangeForm form, const v
 						   uint32 n)
 {
 	return share_ranges(partitions, form, ranges, n, false);
+}
+
+bool
+gpb_partitions_begin_parts(GpbPartitions *partitions)
+{
+	if (partitions->bounded)
+		begin_shares(partitions);
+	return partitions->bounded;
+}
+
+void
+gpb_partitions_part(GpbPartitions *partitions, GpbRangeForm form, const void *ranges, uint32 n)
+{
+	part_ranges(partitions, form, ranges, n, false);
+}
+
+const GpbAskShare *
+gpb_partitions_parts(GpbPartitions *partitions)
+{
+	return parted_shares(partitions, false);
 }
 
 void

@@ -49,6 +49,22 @@ extern const GpbAskShare *gpb_partitions_share(GpbPartitions *partitions, GpbRan
 extern const GpbAskShare *gpb_partitions_share_total(GpbPartitions *partitions, GpbRangeForm form,
 													 const void *ranges, uint32 n);
 
+/*
+ * The same for ranges that come in pieces, which need not stay where they are: begin, part each
+ * piece, and get what each partition is asked.  False if no bounds are known, so that all ranges
+ * are for all partitions: then they are to be shared as above.
+ */
+extern bool gpb_partitions_begin_parts(GpbPartitions *partitions);
+extern void gpb_partitions_part(GpbPartitions *partitions, GpbRangeForm form, const void *ranges,
+								uint32 n);
+extern const GpbAskShare *gpb_partitions_parts(GpbPartitions *partitions);
+
+/*
+ * About so many ranges are going to be parted: partitions get room for them at once, in one piece
+ * of memory, which the next execution is likely to get again without page faults.
+ */
+extern void gpb_partitions_expect(GpbPartitions *partitions, GpbRangeForm form, uint64 n);
+
 /* Close what gpb_partitions_begin() opened; partitions may be NULL. */
 extern void gpb_partitions_end(GpbPartitions *partitions);
 

@@ -135,6 +135,7 @@ gpb_bucket_batches_begin(GpbBucketScan *scan)
 	TupleDescInitEntry(descriptor, 1, "result", INT8OID, -1, 0);
 	TupleDescInitEntry(descriptor, 2, "first", INT8OID, -1, 0);
 	TupleDescInitEntry(descriptor, 3, "last", INT8OID, -1, 0);
+	TupleDescFinalize(descriptor);
 	batches->context = CurrentMemoryContext;
 	batches->to_sort = ExecInitExtraTupleSlot(estate, descriptor, &TTSOpsVirtual);
 	batches->sorted = ExecInitExtraTupleSlot(estate, descriptor, &TTSOpsMinimalTuple);

@@ -125,7 +125,7 @@ gpb_bucket_next_group(GpbBucketScan *scan)
 				gpb_bucket_batches_start(scan, scan->range, scan->order);
 			if (nulls_first && null_group(scan))
 				return true;
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case GPB_BUCKET_RANGES:
 			if (scan->has_ranges && range_group(scan))
 				return true;

@@ -99,6 +99,7 @@ gpb_bucket_merge_begin(GpbBucketScan *scan)
 	stream->next = palloc(stream->width);
 	TupleDescInitEntry(descriptor, 1, "result", INT8OID, -1, 0);
 	TupleDescInitEntry(descriptor, 2, "states", BYTEAOID, -1, 0);
+	TupleDescFinalize(descriptor);
 	stream->to_sort = ExecInitExtraTupleSlot(ps->state, descriptor, &TTSOpsVirtual);
 	stream->sorted = ExecInitExtraTupleSlot(ps->state, descriptor, &TTSOpsMinimalTuple);
 	scan->stream = stream;

@@ -9,6 +9,7 @@
  */
 #include "compat.h"
 
+#include "catalog/pg_class.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -144,9 +145,18 @@ gpb_grouping_may_match(const GpbGrouping *grouping, IndexOptInfo *index)
 
 /* ---- the table ---- */
 
+/* Is the only leaf a foreign table? */
+static bool
+is_foreign(PlannerInfo *root, List *leaves)
+{
+	return leaves != NIL &&
+		planner_rt_fetch(linitial_node(RelOptInfo, leaves)->relid, root)->relkind ==
+		RELKIND_FOREIGN_TABLE;
+}
+
 /*
  * Set the table whose rows the query groups: one that a node may scan, or the parent of several
- * leaves.  Returns false if there is none such.
+ * leaves, or of a foreign one.  Returns false if there is none such.
  */
 static bool
 find_table(GpbGrouping *grouping, RelOptInfo *rel)
@@ -159,7 +169,7 @@ find_table(GpbGrouping *grouping, RelOptInfo *rel)
 	if (rte->inh)
 	{
 		grouping->leaves = gpb_leaves_of(grouping->root, rel);
-		if (list_length(grouping->leaves) > 1)
+		if (list_length(grouping->leaves) > 1 || is_foreign(grouping->root, grouping->leaves))
 		{
 			grouping->rel = rel;
 			return gpb_enable_partitions && rte->tablesample == NULL &&

@@ -63,14 +63,18 @@ gpb_slot_has_code(const GpbProgramBuilder *builder, int slot)
 		gpb_slot_coding(index, slot) == GPB_CODING_DICTIONARY;
 }
 
-/* The INCLUDE columns of the index that are known to have values elsewhere, as bits */
+/*
+ * The INCLUDE columns of the index that are known to have values elsewhere, as bits; that of a
+ * partitioned table has no values at all.
+ */
 static uint32
 known_elsewhere(const IndexOptInfo *index)
 {
 	/* The planner holds a lock already. */
 	Relation	relation = index_open(index->indexoid, NoLock);
 	GpbLayout	layout = *gpb_layout(relation);
-	uint32		elsewhere = gpb_dictionary_planned_elsewhere(relation, &layout);
+	uint32		elsewhere = relation->rd_rel->relkind == RELKIND_PARTITIONED_INDEX ? 0 :
+		gpb_dictionary_planned_elsewhere(relation, &layout);
 
 	index_close(relation, NoLock);
 	return elsewhere;

@@ -15,6 +15,7 @@
 #include "exec/compile/program_build.h"
 #include "exec/compile/program_words.h"
 #include "page/base_type.h"
+#include "page/numeric.h"
 #include "page/page.h"
 
 void
@@ -96,6 +97,35 @@ gpb_datum_word(GpbWordType type, Datum value)
 							type.class == GPB_WORDS_UUID_LOWER);
 	Assert(type.class == GPB_WORDS_SQL);
 	return gpb_coding_word(word_coding(type.sql), value);
+}
+
+bool
+gpb_datum_words(GpbWordType type, Datum value, int64 *words)
+{
+	int128		number;
+	GpbKey		uuid;
+
+	switch (type.class)
+	{
+		case GPB_WORDS_DECIMAL:
+		case GPB_WORDS_NUMERIC:
+			return gpb_numeric_fits(value, type.scale, words) &&
+				(words[0] != GPB_NUMERIC_NAN || type.class == GPB_WORDS_NUMERIC);
+		case GPB_WORDS_WIDE:
+			if (!gpb_wide_numeric_fits(value, type.scale, &number))
+				return false;
+			words[0] = (int64) (number >> 64);
+			words[1] = (int64) ((uint64) number ^ (uint64) 1 << 63);
+			return true;
+		case GPB_WORDS_UUID:
+			uuid = gpb_uuid_key(DatumGetPointer(value));
+			words[0] = gpb_key_half(uuid, 0, false);
+			words[1] = gpb_key_half(uuid, 0, true);
+			return true;
+		default:
+			words[0] = gpb_datum_word(type, value);
+			return true;
+	}
 }
 
 static int

@@ -146,6 +146,12 @@ extern int64 gpb_datum_word(GpbWordType type, Datum value);
 /* The value of gpb_type_words() words, which is not NULL; of codes it is gpb_words_value(). */
 extern Datum gpb_words_datum(GpbWordType type, const int64 *words);
 
+/*
+ * The reverse: fill in the gpb_type_words() words of a value that is not NULL, whose type has no
+ * codes.  Returns false if it is a numeric that has none.
+ */
+extern bool gpb_datum_words(GpbWordType type, Datum value, int64 *words);
+
 static inline Datum
 gpb_word_datum(GpbWordType type, int64 word)
 {

@@ -1,15 +1,29 @@
 /*-------------------------------------------------------------------------
  *
  * core_aggregate.c
- *	  What gpubtree knows of core's aggregates: one table.
+ *	  What gpubtree knows of core's aggregates, and of its own: a table of each.
  *
  *-------------------------------------------------------------------------
  */
 #include "compat.h"
 
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_extension.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "exec/functions/core_aggregate.h"
 
@@ -78,9 +92,156 @@ static const GpbAggregate gpb_aggregates[] = {
 	{F_MODE, GPB_MODE, GPB_INPUT_ORDER},
 };
 
+/* ---- the extension's own ---- */
+
+/* An aggregate of the extension: the C function of its transitions, and what it is */
+typedef struct GpbOwnAggregate
+{
+	const char *step;
+	GpbAggregate as;
+} GpbOwnAggregate;
+
+#define GPB_OWN(step, function, type) \
+	{step, {InvalidOid, function, GPB_INPUT_WORD, type}}
+#define GPB_OWN_NUMBERS(step, function) \
+	GPB_OWN(step, function, INT2OID), \
+	GPB_OWN(step, function, INT4OID), \
+	GPB_OWN(step, function, INT8OID), \
+	GPB_OWN(step, function, FLOAT4OID), \
+	GPB_OWN(step, function, FLOAT8OID), \
+	GPB_OWN(step, function, NUMERICOID)
+
+static const GpbOwnAggregate own_aggregates[] = {
+	GPB_OWN_NUMBERS("gpubtree_sums_step", GPB_PARTIAL_SUMS),
+	GPB_OWN_NUMBERS("gpubtree_moments_step", GPB_PARTIAL_MOMENTS),
+	{"gpubtree_pairs_step", {InvalidOid, GPB_PARTIAL_PAIRS, GPB_INPUT_BOTH, FLOAT8OID}},
+	{"gpubtree_values_step", {InvalidOid, GPB_PARTIAL_VALUES, GPB_INPUT_EACH, ANYELEMENTOID}},
+};
+
+/* The C function of an aggregate's transitions, palloc'd; NULL if it is no C function */
+static char *
+transition_symbol(Oid aggregate)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	Oid			transition;
+	Datum		source;
+	bool		isnull;
+	char	   *symbol = NULL;
+
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	transition = ((Form_pg_aggregate) GETSTRUCT(tuple))->aggtransfn;
+	ReleaseSysCache(tuple);
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(transition));
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	source = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+	if (!isnull && ((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+		symbol = TextDatumGetCString(source);
+	ReleaseSysCache(tuple);
+	return symbol;
+}
+
+/* The type of an aggregate's first argument */
+static Oid
+first_argument(Oid aggregate)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(aggregate));
+	Oid			type = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(tuple);
+
+		if (form->pronargs > 0)
+			type = form->proargtypes.values[0];
+		ReleaseSysCache(tuple);
+	}
+	return type;
+}
+
+/* Is it a member of the extension, and not what somebody made of our functions? */
+static bool
+is_member(Oid aggregate)
+{
+	Oid			extension = getExtensionOfObject(ProcedureRelationId, aggregate);
+
+	return OidIsValid(extension) && extension == get_extension_oid("gpubtree", true);
+}
+
+/* Like gpb_find_aggregate(), of an aggregate that is none of core's */
+static const GpbAggregate *
+find_own(Oid aggregate)
+{
+	char	   *symbol = transition_symbol(aggregate);
+	GpbAggregate *found = NULL;
+
+	if (symbol == NULL)
+		return NULL;
+	for (int i = 0; i < lengthof(own_aggregates) && found == NULL; i++)
+	{
+		if (strcmp(own_aggregates[i].step, symbol) != 0 ||
+			own_aggregates[i].as.type != first_argument(aggregate) || !is_member(aggregate))
+			continue;
+		found = palloc(sizeof(GpbAggregate));
+		*found = own_aggregates[i].as;
+		found->aggregate = aggregate;
+	}
+	pfree(symbol);
+	return found;
+}
+
+/* Does this function, a member of the extension, compute what is asked for? */
+static bool
+computes(Oid member, GpbAggregateFunction function, Oid type)
+{
+	const GpbAggregate *own;
+
+	if (get_func_prokind(member) != PROKIND_AGGREGATE)
+		return false;
+	own = find_own(member);
+	return own != NULL && own->function == function &&
+		(own->type == type || own->type == ANYELEMENTOID);
+}
+
+Oid
+gpb_own_aggregate(GpbAggregateFunction function, Oid type)
+{
+	Oid			extension = get_extension_oid("gpubtree", true);
+	Oid			found = InvalidOid;
+	Relation	depend;
+	ScanKeyData key[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	if (!OidIsValid(extension))
+		return InvalidOid;
+	depend = table_open(DependRelationId, AccessShareLock);
+	ScanKeyInit(&key[0], Anum_pg_depend_refclassid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(ExtensionRelationId));
+	ScanKeyInit(&key[1], Anum_pg_depend_refobjid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(extension));
+	scan = systable_beginscan(depend, DependReferenceIndexId, true, NULL, 2, key);
+	while (!OidIsValid(found) && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend form = (Form_pg_depend) GETSTRUCT(tuple);
+
+		if (form->classid == ProcedureRelationId && form->deptype == DEPENDENCY_EXTENSION &&
+			computes(form->objid, function, type))
+			found = form->objid;
+	}
+	systable_endscan(scan);
+	table_close(depend, AccessShareLock);
+	return found;
+}
+
+/* ---- any of them ---- */
+
 const GpbAggregate *
 gpb_find_aggregate(Oid aggregate)
 {
+	if (aggregate >= FirstNormalObjectId)
+		return find_own(aggregate);
 	for (int i = 0; i < lengthof(gpb_aggregates); i++)
 	{
 		if (gpb_aggregates[i].aggregate == aggregate)
@@ -128,4 +289,8 @@ const GpbFunctionNeeds gpb_functions[] = {
 	[GPB_PERCENTILE_DISC] = {0},
 	[GPB_PERCENTILE_CONT] = {0},
 	[GPB_MODE] = {0},
+	[GPB_PARTIAL_SUMS] = {GPB_WANT_SUMS | GPB_WANT_BOUNDS},
+	[GPB_PARTIAL_MOMENTS] = {GPB_WANT_MOMENTS | GPB_WANT_BOUNDS},
+	[GPB_PARTIAL_PAIRS] = {GPB_WANT_MOMENTS, GPB_WANT_MOMENTS},
+	[GPB_PARTIAL_VALUES] = {0},
 };

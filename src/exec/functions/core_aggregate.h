@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * core_aggregate.h
- *	  What gpubtree knows of core's aggregates: one table.
+ *	  What gpubtree knows of core's aggregates, and of its own: a table of each.
  *
- * An aggregate is known by its OID, as functions are (core_function.h).  A row says what it
+ * One of core's is known by its OID, as functions are (core_function.h); one of the extension's,
+ * whose OID is another in each database, by the function that takes a row in.  A row says what it
  * computes, and of what of each row.  Whoever matches aggregates reads it: plain programs
  * (items.h), other programs (program_aggregates.c), aggregates that depend on how often each value
  * occurs (exec/aggregate/aggregate_values.h), and percentiles by rank (exec/rank).
@@ -45,7 +46,12 @@ typedef enum GpbAggregateFunction
 	/* of values in an order */
 	GPB_PERCENTILE_DISC,
 	GPB_PERCENTILE_CONT,
-	GPB_MODE
+	GPB_MODE,
+	/* states as SQL values (exec/partial/partial.h) */
+	GPB_PARTIAL_SUMS,
+	GPB_PARTIAL_MOMENTS,
+	GPB_PARTIAL_PAIRS,
+	GPB_PARTIAL_VALUES			/* of each value and how often it occurs */
 } GpbAggregateFunction;
 
 /* What an aggregate takes of each row */
@@ -60,8 +66,9 @@ typedef enum GpbAggregateInput
 	GPB_INPUT_X,
 	GPB_INPUT_Y,
 	GPB_INPUT_BOTH,
-	GPB_INPUT_ORDER				/* a value in the order of WITHIN GROUP; the row's type is that of
+	GPB_INPUT_ORDER,			/* a value in the order of WITHIN GROUP; the row's type is that of
 								 * what stands before that */
+	GPB_INPUT_EACH				/* a value of any type that has partial states */
 } GpbAggregateInput;
 
 typedef struct GpbAggregate
@@ -73,8 +80,14 @@ typedef struct GpbAggregate
 	Oid			compare;
 } GpbAggregate;
 
-/* Find an aggregate by its OID; NULL if we do not know it. */
+/* Find an aggregate by its OID; NULL if we do not know it.  One of the extension's is palloc'd. */
 extern const GpbAggregate *gpb_find_aggregate(Oid aggregate);
+
+/*
+ * The OID of the extension's aggregate that computes this function, GPB_PARTIAL_SUMS or one below
+ * it, of values of this base type; InvalidOid if the extension, of an older version, has none.
+ */
+extern Oid	gpb_own_aggregate(GpbAggregateFunction function, Oid type);
 
 /* Is a value of this SQL type what the aggregate, of GPB_INPUT_WORD, takes? */
 extern bool gpb_aggregate_takes(const GpbAggregate *known, Oid type);
@@ -106,6 +119,13 @@ static inline bool
 gpb_function_is_percentile(GpbAggregateFunction function)
 {
 	return function == GPB_PERCENTILE_DISC || function == GPB_PERCENTILE_CONT;
+}
+
+/* Is it a state as an SQL value? */
+static inline bool
+gpb_function_is_partial(GpbAggregateFunction function)
+{
+	return function >= GPB_PARTIAL_SUMS;
 }
 
 #endif							/* GPB_CORE_AGGREGATE_H */

@@ -68,6 +68,27 @@ gpb_zone_changes(pg_tz *zone, TimestampTz from, TimestampTz to, TimestampTz **ch
 	return n;
 }
 
+/* The second in which a moment is, of those that zones count */
+static pg_time_t
+second_of(TimestampTz moment)
+{
+	return moment / USECS_PER_SEC - (moment % USECS_PER_SEC < 0) + GPB_EPOCH_SECONDS;
+}
+
+bool
+gpb_zone_is_steady(pg_tz *zone, TimestampTz from, TimestampTz to)
+{
+	pg_time_t	at = second_of(from);
+	pg_time_t	change;
+	long		before;
+	long		after;
+	int			before_dst;
+	int			after_dst;
+
+	return pg_next_dst_boundary(&at, &before, &before_dst, &change, &after, &after_dst,
+								zone) != 1 || change > second_of(to);
+}
+
 bool
 gpb_zone_is_usual(pg_tz *zone)
 {

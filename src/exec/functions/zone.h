@@ -24,6 +24,9 @@ extern pg_tz *gpb_zone_by_name(const text *name);
  */
 extern int	gpb_zone_changes(pg_tz *zone, TimestampTz from, TimestampTz to, TimestampTz **changes);
 
+/* Has the zone one offset, and one name, from the moment "from" to "to", both included? */
+extern bool gpb_zone_is_steady(pg_tz *zone, TimestampTz from, TimestampTz to);
+
 /*
  * Do the zone's offsets lie within a day of each other, and within 16 hours of UTC?  The zones of
  * the world are so; a POSIX specification can be otherwise.

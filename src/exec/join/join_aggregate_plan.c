@@ -28,6 +28,7 @@
 #include "exec/join/join_node.h"
 #include "exec/price/outer_price.h"
 #include "exec/price/price_constants.h"
+#include "exec/price/workers.h"
 #include "exec/range/range_aggregate.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/join_sides.h"
@@ -100,8 +101,14 @@ make_join_aggregate_path(PlannerInfo *root, PathTarget *target, GpbJoinCandidate
 
 	path->path.rows = 1;
 	if (outer->parallel_workers > 0)
-		input.ask.processes = candidate->outerrel->rows / Max(outer->rows, 1.0);
-	input.ask.keys = gpb_join_distinct_keys(root, candidate, outer->rows);
+	{
+		/* keys are exchanged: each process has its part of those of all */
+		input.ask.processes = Max(candidate->outerrel->rows / Max(outer->rows, 1.0), 1.0);
+		input.ask.exchanged = true;
+	}
+	input.ask.keys = gpb_join_distinct_keys(root, candidate,
+											outer->rows * Max(input.ask.processes, 1.0)) /
+		Max(input.ask.processes, 1.0);
 	input.ask.entries = outer->rows * gpb_join_inner_entries(candidate) * candidate->selectivity;
 	if (candidate->partitions != NULL)
 		gpb_price_partitions(&input, candidate->partitions,
@@ -158,6 +165,7 @@ make_partial_path(PlannerInfo *root, GpbJoinCandidate *candidate, List *aggrefs,
 	path = make_join_aggregate_path(root, gpb_state_target(state), candidate, outer, aggrefs, plan,
 									NULL);
 	path->path.parallel_safe = true;
+	path->path.parallel_aware = true;
 	path->path.parallel_workers = outer->parallel_workers;
 	own = (GpbJoinAggregatePath *) path;
 	own->state = state;
@@ -165,10 +173,13 @@ make_partial_path(PlannerInfo *root, GpbJoinCandidate *candidate, List *aggrefs,
 	return path;
 }
 
-/* Offer a path that merges the states of several processes, if there is one. */
+/*
+ * Offer a path that merges the states of several processes, if there is one, and if workers save
+ * time beside one process, whose path is "serial".
+ */
 static void
 add_gather_path(PlannerInfo *root, RelOptInfo *grouped_rel, GpbJoinCandidate *candidate,
-				List *aggrefs, const GpbRangeAggregatePlan *plan)
+				List *aggrefs, const GpbRangeAggregatePlan *plan, const CustomPath *serial)
 {
 	CustomPath *partial = make_partial_path(root, candidate, aggrefs, plan);
 	CustomPath *path;
@@ -176,7 +187,8 @@ add_gather_path(PlannerInfo *root, RelOptInfo *grouped_rel, GpbJoinCandidate *ca
 	GpbJoinAggregatePath *own;
 	double		rows;
 
-	if (partial == NULL)
+	if (partial == NULL || !gpb_workers_save_time(serial->path.total_cost, false,
+												  partial->path.parallel_workers))
 		return;
 	rows = partial->path.parallel_workers + (parallel_leader_participation ? 1 : 0);
 	gather = create_gather_path(root, candidate->joinrel, &partial->path,
@@ -246,6 +258,7 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 		GpbRangeAggregatePlan plan;
+		CustomPath *serial;
 		Path	   *ordinary;
 
 		if (!gpb_may_have_ranges(index, &columns))
@@ -256,11 +269,11 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 			!match_aggregates(root, grouped_rel, outerrel, index, meant, candidate.leaves != NIL,
 							  &plan, &ordinary))
 			continue;
-		add_gather_path(root, grouped_rel, &candidate, aggrefs, &plan);
-		add_path(grouped_rel,
-				 (Path *) make_join_aggregate_path(root, grouped_rel->reltarget, &candidate,
-												   outerrel->cheapest_total_path, aggrefs, &plan,
-												   ordinary));
+		serial = make_join_aggregate_path(root, grouped_rel->reltarget, &candidate,
+										  outerrel->cheapest_total_path, aggrefs, &plan,
+										  ordinary);
+		add_gather_path(root, grouped_rel, &candidate, aggrefs, &plan, serial);
+		add_path(grouped_rel, (Path *) serial);
 	}
 }
 

@@ -395,7 +395,10 @@ leaves_price(const GpbPriceInput *input, double ranges, double entries, double b
 	/* in a batch a leaf that several ranges share is read once */
 	double		first = ranges * distinct;
 	double		batches = Max(ranges, 1.0) / batch;
-	double		leaves = distinct_pages((first + further) / batches, index->pages) * batches;
+	/* processes that have exchanged ranges share no leaf */
+	double		together = input->exchanged ? Max(input->processes, 1.0) : 1.0;
+	double		leaves = distinct_pages((first + further) * together / batches, index->pages) *
+	batches / together;
 
 	if (batch_is_for_device(input, batch))
 		return cpu_operator_cost * (GPB_OUTER_DEVICE_COST * ranges +
@@ -471,7 +474,8 @@ gpb_ranges_price(GpbPriceInput *input, double ranges, double batch)
 
 	batch = Max(Min(batch, ranges), 1.0);
 	cost = cpu_operator_cost *
-		(GPB_OUTER_ROW_COST * ranges + match_price(input, batch) * entries) +
+		((GPB_OUTER_ROW_COST + (input->exchanged ? GPB_EXCHANGE_COST : 0)) * ranges +
+		 match_price(input, batch) * entries) +
 		leaves_price(input, ranges, entries, batch);
 	entries *= 1.0 - input->dropped;
 	if (input->in_order)

@@ -34,6 +34,8 @@ typedef struct GpbPriceInput
 								 * guesses it */
 
 	double		processes;		/* that ask for as much each, side by side; 0: one */
+	bool		exchanged;		/* and have exchanged ranges before, so that each asks for a stretch
+								 * of the keys of all */
 
 	/* what is done with the entries */
 	bool		no_device;		/* one range: no device is asked for it */

@@ -107,6 +107,7 @@
 #define GPB_OUTER_RUN_COST		1000	/* to set a batch up */
 #define GPB_OUTER_OPEN_COST		500		/* to open a further partition, and its index */
 #define GPB_OUTER_ROW_COST		10	/* to keep an outer row, make its key and sort it */
+#define GPB_EXCHANGE_COST		1	/* to exchange its range: sorted twice, but no row is kept */
 #define GPB_OUTER_LEAF_COST		60	/* to find a leaf and search it */
 #define GPB_OUTER_DEVICE_COST	1	/* to have a key searched by the device */
 #define GPB_OUTER_MATCH_COST	4	/* to list an entry and combine it with its outer row */

@@ -9,10 +9,14 @@
 #ifndef GPB_RANGE_AGGREGATE_H
 #define GPB_RANGE_AGGREGATE_H
 
+#include "access/parallel.h"
+
 #include "exec/answer/ask.h"
 #include "exec/answer/kept_rows.h"
+#include "exec/answer/key_exchange.h"
 #include "exec/answer/outer_batch.h"
 #include "exec/answer/partitions.h"
+#include "exec/answer/shared_counters.h"
 #include "exec/price/outer_price.h"
 #include "exec/shell/node_shell.h"
 #include "exec/where/range_conditions.h"
@@ -132,6 +136,9 @@ typedef struct GpbRangeAggregateScan
 	bool		bound;			/* the program's constants are those of this execution */
 	GpbKeptRows all_rows;		/* if the program may have no answer */
 	bool		complete;		/* all rows are kept, or the ordinary plan returns them */
+	GpbSharedCounters *shared;	/* with other processes, which exchange keys behind that; NULL:
+								 * this one has all outer rows */
+	GpbWorkersCounters workers; /* what those counted that have ended */
 	int			ncomputed;
 	ExprState **computed;
 	ExprState  *having;
@@ -187,6 +194,20 @@ extern void gpb_range_put_state(GpbRangeAggregateScan *scan);
 
 /* Read the states that the child returns, and have the ask's group be what they have together. */
 extern void gpb_range_merge_states(GpbRangeAggregateScan *scan);
+
+/* ---- joins under aggregates that several processes run (range_parallel.c) ---- */
+
+extern Size gpb_range_estimate_shared(CustomScanState *css, ParallelContext *pcxt);
+extern void gpb_range_make_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
+extern void gpb_range_renew_shared(CustomScanState *css, ParallelContext *pcxt, void *coordinate);
+extern void gpb_range_find_shared(CustomScanState *css, shm_toc *toc, void *coordinate);
+extern void gpb_range_leave_shared(CustomScanState *css);
+
+/*
+ * Read this process's outer rows, exchange their keys with the other processes, and add what those
+ * have that come to this one to the ask's group.  Returns NULL, or why there is no answer.
+ */
+extern const char *gpb_range_ask_shared(GpbRangeAggregateScan *scan);
 
 extern void gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es);
 

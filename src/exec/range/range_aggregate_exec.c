@@ -517,28 +517,77 @@ const GpbNodeKind gpb_range_aggregate_node = {
 
 /* ---- GpubtreeJoinAggregate: one group, and no rows ---- */
 
+/* Ranges that are parted together, few enough that they are in the nearest cache when they are */
+#define GPB_PARTED_TOGETHER		1024
+
 /*
- * Add up the ranges of all outer rows, a batch after the other, in one group.  The planner has
- * found the program to be certain, once it is bound.
+ * Read the ranges of at most so many outer rows, and part them among the partitions as they come.
+ * Sets *why to why there is no answer, if there is none; false if these are the last rows.
  */
-static void
-add_outer_rows(GpbRangeAggregateScan *scan)
+static bool
+add_parted_rows(GpbRangeAggregateScan *scan, uint32 most, const char **why)
+{
+	const GpbOuterRanges *ranges = &scan->outer.ranges[0];
+	uint32		n = 0;
+	bool		more;
+
+	gpb_partitions_expect(scan->partitions, ranges->form,
+						  (uint64) Min(scan->node.child->plan->plan_rows, most));
+	do
+	{
+		more = gpb_outer_read_ranges(&scan->outer, Min(most - n, GPB_PARTED_TOGETHER));
+		gpb_partitions_part(scan->partitions, ranges->form, ranges->ranges, ranges->n);
+		n += ranges->n;
+	} while (more && n < most);
+	if (n > 0)
+		*why = gpb_ask_total_shares(scan->ask, gpb_partitions_parts(scan->partitions));
+	return more;
+}
+
+/* Read the ranges of at most so many outer rows, and add what they have; like the above. */
+static bool
+add_some_rows(GpbRangeAggregateScan *scan, uint32 most, const char **why)
+{
+	bool		more;
+
+	if (scan->partitions != NULL && gpb_partitions_begin_parts(scan->partitions))
+		return add_parted_rows(scan, most, why);
+	more = gpb_outer_read_ranges(&scan->outer, most);
+	if (scan->outer.ranges[0].n > 0)
+		*why = ask_total(scan);
+	return more;
+}
+
+/* Ask for the ranges of all outer rows, a batch after the other; NULL, or why there is no answer */
+static const char *
+ask_outer_rows(GpbRangeAggregateScan *scan)
 {
 	const GpbOuterRanges *ranges = &scan->outer.ranges[0];
 	uint32		most = Min(gpb_rows_memory() / ranges->width, GPB_MOST_ROWS);
 	const char *why = NULL;
 	bool		more;
 
-	gpb_group_init(scan->ask);
 	do
 	{
-		more = gpb_outer_read_ranges(&scan->outer, most);
-		if (ranges->n > 0)
-			why = ask_total(scan);
-		if (why != NULL)
-			elog(ERROR, "program over index \"%s\" has no answer: %s",
-				 RelationGetRelationName(scan->node.index), why);
-	} while (more);
+		more = add_some_rows(scan, most, &why);
+	} while (more && why == NULL);
+	return why;
+}
+
+/*
+ * Add up the ranges of outer rows in one group.  The planner has found the program to be certain,
+ * once it is bound.
+ */
+static void
+add_outer_rows(GpbRangeAggregateScan *scan)
+{
+	const char *why;
+
+	gpb_group_init(scan->ask);
+	why = scan->shared != NULL ? gpb_range_ask_shared(scan) : ask_outer_rows(scan);
+	if (why != NULL)
+		elog(ERROR, "program over index \"%s\" has no answer: %s",
+			 RelationGetRelationName(scan->node.index), why);
 }
 
 /* Put the answer into the scan tuple. */
@@ -604,5 +653,10 @@ const GpbNodeKind gpb_join_aggregate_node = {
 	.exec.ExecCustomScan = exec_joined,
 	.exec.EndCustomScan = end_range_aggregate,
 	.exec.ReScanCustomScan = rescan_joined,
+	.exec.EstimateDSMCustomScan = gpb_range_estimate_shared,
+	.exec.InitializeDSMCustomScan = gpb_range_make_shared,
+	.exec.ReInitializeDSMCustomScan = gpb_range_renew_shared,
+	.exec.InitializeWorkerCustomScan = gpb_range_find_shared,
+	.exec.ShutdownCustomScan = gpb_range_leave_shared,
 	.exec.ExplainCustomScan = gpb_range_aggregate_explain
 };

@@ -8,6 +8,7 @@
 #include "compat.h"
 
 #include "commands/explain.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -34,6 +35,11 @@ explain_group(const GpbRangeAggregatePlan *plan, CustomScanState *css, List *anc
 }
 
 /* ---- HAVING ---- */
+
+/* What the text of an item begins with until the whole is shown */
+#define ITEM_MARK "\001"
+/* What PostgreSQL 19 puts before the name of a SubPlan */
+#define MARKED_SUBPLAN "SubPlan " ITEM_MARK
 
 /* An item as EXPLAIN shows it: "sum(fare)" */
 static char *
@@ -66,8 +72,8 @@ show_items_mutator(Node *node, void *argument)
 		Var		   *var = (Var *) node;
 
 		shown->subLinkType = EXPR_SUBLINK;
-		shown->plan_name = item_text(&plan->range,
-									 var->varattno - plan->nouter - 1);
+		shown->plan_name = psprintf(ITEM_MARK "%s", item_text(&plan->range,
+															  var->varattno - plan->nouter - 1));
 		shown->firstColType = var->vartype;
 		shown->firstColTypmod = var->vartypmod;
 		shown->firstColCollation = var->varcollid;
@@ -76,11 +82,45 @@ show_items_mutator(Node *node, void *argument)
 	return expression_tree_mutator(node, show_items_mutator, argument);
 }
 
+/* Leave the marks of items out of a text, and what the server has put before them, in place. */
+static char *
+without_marks(char *text)
+{
+	char	   *to = text;
+	const char *from = text;
+
+	while (*from != '\0')
+	{
+		if (strncmp(from, MARKED_SUBPLAN, strlen(MARKED_SUBPLAN)) == 0)
+			from += strlen(MARKED_SUBPLAN);
+		else if (*from == ITEM_MARK[0])
+			from++;
+		else
+			*to++ = *from++;
+	}
+	*to = '\0';
+	return text;
+}
+
+static void
+explain_having(const GpbRangeAggregatePlan *plan, CustomScanState *css, List *ancestors,
+			   ExplainState *es)
+{
+	List	   *shown = (List *) show_items_mutator((Node *) plan->having, (void *) plan);
+	List	   *texts;
+
+	if (shown == NIL)
+		return;
+	texts = gpb_explained_list(css, list_make1(make_ands_explicit(shown)), ancestors, es);
+	ExplainPropertyText(GPB_LABEL_HAVING, without_marks(linitial(texts)), es);
+}
+
 /* Show a join under aggregates, whose outer rows are looked up by keys. */
 static void
 explain_joined(GpbRangeAggregateScan *scan, List *ancestors, ExplainState *es)
 {
 	CustomScanState *css = &scan->node.css;
+	GpbBatchCounters counters = {0};
 
 	if (scan->plan.partitions.n > 0)
 		gpb_explain_inner_partitions(scan->plan.partitions.table, gpb_inner_alias(css, es), es);
@@ -90,14 +130,16 @@ explain_joined(GpbRangeAggregateScan *scan, List *ancestors, ExplainState *es)
 	if (!es->analyze)
 		return;
 	gpb_explain_gave_up(css, es);
-	gpb_ask_explain(scan->ask, GPB_LABEL_KEYS, es);
+	gpb_ask_counters(scan->ask, &counters);
+	if (scan->workers.counters.runs > 0)
+		gpb_batch_counters_add(&counters, &scan->workers.counters);
+	gpb_explain_counters(GPB_LABEL_KEYS, &counters, 0, es);
 }
 
 void
 gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState *es)
 {
 	GpbRangeAggregateScan *scan = (GpbRangeAggregateScan *) css;
-	Node	   *having;
 
 	gpb_ordinary_show(&scan->node);
 	if (scan->plan.joined)
@@ -108,8 +150,7 @@ gpb_range_aggregate_explain(CustomScanState *css, List *ancestors, ExplainState 
 	explain_group(&scan->plan, css, ancestors, es);
 	gpb_explain_row_range(&scan->plan.range, scan->plan.partitions.table,
 						  scan->plan.values, css, ancestors, es);
-	having = show_items_mutator((Node *) scan->plan.having, &scan->plan);
-	gpb_explain_clauses(GPB_LABEL_HAVING, css, (List *) having, ancestors, es);
+	explain_having(&scan->plan, css, ancestors, es);
 	if (scan->plan.gathered)
 		ExplainPropertyText(GPB_LABEL_STRATEGY, scan->plan.ngroup == 0 ? "Plain" : "Hashed", es);
 	if (!scan->plan.gathered || scan->plan.ngroup > 0)

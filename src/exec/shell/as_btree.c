@@ -28,12 +28,12 @@ static get_relation_info_hook_type previous_get_relation_info_hook = NULL;
 
 /* The planner has collected what it knows about a table. */
 static void
-begin_as_btree(PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel)
+begin_as_btree(GPB_RELATION_ARGUMENTS)
 {
 	ListCell   *lc;
 
 	if (previous_get_relation_info_hook)
-		previous_get_relation_info_hook(root, relation, inhparent, rel);
+		previous_get_relation_info_hook(GPB_RELATION_PASSED);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);

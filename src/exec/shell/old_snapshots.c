@@ -43,12 +43,12 @@ may_lack_rows(const IndexOptInfo *info, Snapshot snapshot)
  * has old snapshots, as one that does without an index with broken HOT chains.
  */
 static void
-leave_out_indexes(PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel)
+leave_out_indexes(GPB_RELATION_ARGUMENTS)
 {
 	ListCell   *lc;
 
 	if (previous_get_relation_info_hook)
-		previous_get_relation_info_hook(root, relation, inhparent, rel);
+		previous_get_relation_info_hook(GPB_RELATION_PASSED);
 	if (!ActiveSnapshotSet() || !gpb_is_standby_snapshot(GetActiveSnapshot()))
 		return;
 	foreach(lc, rel->indexlist)

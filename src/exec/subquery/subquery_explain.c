@@ -20,7 +20,8 @@ answered_subplans(const GpbSubqueryPlan *plan, int range)
 	for (i = 0; i < plan->nresults; i++)
 	{
 		if (plan->result_range[i] == range)
-			names = lappend(names, list_nth_node(SubPlan, plan->subplans, i)->plan_name);
+			names = lappend(names,
+							GPB_SUBPLAN_NAME(list_nth_node(SubPlan, plan->subplans, i)->plan_name));
 	}
 	return names;
 }

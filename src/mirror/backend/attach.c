@@ -17,10 +17,11 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
+#include "mirror/heartbeat.h"
 #include "mirror/service_state.h"
-#include "mirror/settings.h"
 #include "mirror/map/changed_map.h"
 #include "mirror/map/eviction.h"
+#include "mirror/map/placement.h"
 #include "mirror/map/refusals.h"
 #include "page/page.h"
 
@@ -73,40 +74,47 @@ gpb_may_mirror(Relation index)
 
 /* ---- how an index is mirrored ---- */
 
-/* Is an index of nblocks blocks larger than is allowed, or than the device's memory? */
-static bool
-is_too_large(BlockNumber nblocks)
-{
-	uint64		bytes = (uint64) nblocks * BLCKSZ;
-	uint64		memory = gpb_device_memory_limit();
-
-	return (gpb_max_mirror_size > 0 && bytes > (uint64) gpb_max_mirror_size * 1024) ||
-		(memory > 0 && bytes > memory);
-}
-
 /*
- * How an index of nblocks blocks is to be mirrored: all of it, unless that is more than is allowed
- * or than the device's memory, or was tried in vain.  Registry lock held.
+ * How an index of nblocks blocks is to be mirrored: all of it, unless on each device that is there
+ * that is more than is allowed or than its memory, or was tried in vain.  Registry lock held.
  */
 static GpbMirrorMode
 mode_for(const GpbIdentity *identity, BlockNumber nblocks)
 {
-	if (is_too_large(nblocks) || gpb_is_refused(identity, GPB_MIRROR_FULL))
-		return GPB_MIRROR_INNER_ONLY;
-	return GPB_MIRROR_FULL;
+	GpbMirrorMode mode = GPB_MIRROR_FULL;
+	int			device;
+
+	for (device = 0; device < gpb_devices; device++)
+	{
+		if (!gpb_service_is_there(device))
+			continue;
+		if (!gpb_is_too_large(nblocks, device) &&
+			!gpb_is_refused(identity, GPB_MIRROR_FULL, device))
+			return GPB_MIRROR_FULL;
+		mode = GPB_MIRROR_INNER_ONLY;
+	}
+	return mode;
 }
 
 /*
  * May the mirror in the slot serve this use?  A mirror of all pages may not where the index has
- * become too large.  A mirror of the inner nodes serves searches also where by now there would be
- * memory for all pages: who needs all pages makes it.
+ * become too large, for its device alone or for all.  A mirror of the inner nodes serves searches
+ * also where by now there would be memory for all pages: who needs all pages makes it.
  */
 static bool
-slot_serves(int slot, GpbMirrorMode mode, GpbMirrorUse use)
+slot_serves(int slot, GpbMirrorMode mode, BlockNumber nblocks, GpbMirrorUse use)
 {
 	if (pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_FULL)
-		return mode == GPB_MIRROR_FULL;
+		return mode == GPB_MIRROR_FULL &&
+			!gpb_is_too_large(nblocks, gpb_registry->mirrors[slot].device);
 	return use == GPB_USE_SEPARATORS;
+}
+
+/* Has the mirror in the slot a service that answers? */
+static bool
+slot_is_served(int slot)
+{
+	return gpb_service_serves(gpb_registry->mirrors[slot].device);
 }
 
 /* ---- attach ---- */
@@ -118,6 +126,7 @@ refer(int slot, GpbMirrorRef *ref)
 	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
 
 	ref->slot = slot;
+	ref->device = mirror->device;
 	ref->generation = pg_atomic_read_u64(&mirror->generation);
 	ref->file = mirror->identity.file;
 	ref->index = mirror->identity.index;
@@ -133,8 +142,12 @@ static GpbAttach
 create_mirror(const GpbIdentity *identity, const GpbLayout *layout,
 			  GpbMirrorMode mode, BlockNumber nblocks, GpbMirrorRef *ref)
 {
+	int			device = gpb_place_mirror(identity, mode, nblocks, ref->keep_since);
 	int			slot;
 	GpbMirrorSlot *mirror;
+
+	if (device == GPB_NO_DEVICE)
+		return GPB_ATTACH_REFUSED;
 
 	for (slot = 0; slot < GPB_MIRRORS; slot++)
 	{
@@ -149,6 +162,8 @@ create_mirror(const GpbIdentity *identity, const GpbLayout *layout,
 
 	mirror->identity = *identity;
 	mirror->layout = *layout;
+	mirror->device = device;
+	mirror->expected = gpb_mirror_bytes_expected(mode, nblocks);
 	pg_atomic_write_u32(&mirror->mode, mode);
 	pg_atomic_write_u32(&mirror->nblocks, 0);
 	pg_atomic_write_u64(&mirror->epoch, 0);
@@ -182,68 +197,68 @@ attach_or_create(const GpbIdentity *identity, const GpbLayout *layout,
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
 	mode = mode_for(identity, nblocks);
 	slot = gpb_registry_lookup(identity);
-	if (slot != GPB_NOT_MIRRORED && slot_serves(slot, mode, use))
+	if (slot != GPB_NOT_MIRRORED && !slot_is_served(slot))
+		outcome = GPB_ATTACH_REFUSED;	/* its service may answer again, or another discard it */
+	else if (slot != GPB_NOT_MIRRORED && slot_serves(slot, mode, nblocks, use))
 		refer(slot, ref);
 	else if (use == GPB_USE_PAGES && mode == GPB_MIRROR_INNER_ONLY)
 	{
 		/* leave a mirror of the inner nodes to the searches that it serves */
-		if (slot == GPB_NOT_MIRRORED || !slot_serves(slot, mode, GPB_USE_SEPARATORS))
+		if (slot == GPB_NOT_MIRRORED || !slot_serves(slot, mode, nblocks, GPB_USE_SEPARATORS))
 			gpb_registry_discard_former(identity);
 		outcome = GPB_ATTACH_REFUSED;
 	}
 	else
 	{
 		gpb_registry_discard_former(identity);
-		if (gpb_is_refused(identity, mode))
-			outcome = GPB_ATTACH_REFUSED;
-		else
-			outcome = create_mirror(identity, layout, mode, nblocks, ref);
+		outcome = create_mirror(identity, layout, mode, nblocks, ref);
 	}
 	LWLockRelease(gpb_registry->lock);
 	return outcome;
 }
 
 /*
- * Find a mirror of all pages that is there, and that an index of so many blocks may have: the
- * common case, without a lock.  Returns its slot and generation, or GPB_NOT_MIRRORED.  The identity
- * in a slot changes only while its mirror is not live, and a later mirror has a later generation;
- * so if the mirror of one generation is live before and after the identity was compared, it is that
- * mirror's.
+ * Find a mirror of all pages that is there, on a device that serves, and that an index of so many
+ * blocks may have: the common case, without a lock.  Fills in slot, device and generation; returns
+ * false if there is none.  Identity and device of a slot change only while its mirror is not live,
+ * and a later mirror has a later generation; so if the mirror of one generation is live before and
+ * after the identity was compared, it is that mirror's.
  */
-static int
-find_at_once(const GpbIdentity *identity, BlockNumber nblocks, uint64 *generation)
+static bool
+find_at_once(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorRef *ref)
 {
 	int			slot = gpb_mirror_find(&identity->file);
 	GpbMirrorSlot *mirror;
 	bool		same;
 
-	if (slot == GPB_NOT_MIRRORED || is_too_large(nblocks))
-		return GPB_NOT_MIRRORED;
+	if (slot == GPB_NOT_MIRRORED)
+		return false;
 	mirror = &gpb_registry->mirrors[slot];
-	*generation = pg_atomic_read_u64(&mirror->generation);
+	ref->slot = slot;
+	ref->generation = pg_atomic_read_u64(&mirror->generation);
 	pg_memory_barrier();
-	if (!gpb_mirror_is_live(slot, *generation))
-		return GPB_NOT_MIRRORED;
+	if (!gpb_mirror_is_live(slot, ref->generation))
+		return false;
 	pg_memory_barrier();
 	same = gpb_identity_equal(&mirror->identity, identity) &&
 		pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_FULL;
+	ref->device = mirror->device;
 	pg_memory_barrier();
-	return same && gpb_mirror_is_live(slot, *generation) ? slot : GPB_NOT_MIRRORED;
+	return same && gpb_mirror_is_live(slot, ref->generation) &&
+		gpb_service_serves(ref->device) && !gpb_is_too_large(nblocks, ref->device);
 }
 
 /* Attach to a mirror of all pages that is there. */
 static bool
 attach_at_once(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorRef *ref)
 {
-	int			slot = find_at_once(identity, nblocks, &ref->generation);
-
-	if (slot == GPB_NOT_MIRRORED)
+	if (!find_at_once(identity, nblocks, ref))
 		return false;
-	ref->slot = slot;
 	ref->file = identity->file;
 	ref->index = identity->index;
 	ref->inner_only = false;
-	pg_atomic_write_u64(&gpb_registry->mirrors[slot].last_used, (uint64) GetCurrentTimestamp());
+	pg_atomic_write_u64(&gpb_registry->mirrors[ref->slot].last_used,
+						(uint64) GetCurrentTimestamp());
 	return true;
 }
 
@@ -259,36 +274,12 @@ attach_present(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorUse us
 
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
 	slot = gpb_registry_lookup(identity);
-	serves = slot != GPB_NOT_MIRRORED &&
-		slot_serves(slot, mode_for(identity, nblocks), use);
+	serves = slot != GPB_NOT_MIRRORED && slot_is_served(slot) &&
+		slot_serves(slot, mode_for(identity, nblocks), nblocks, use);
 	if (serves)
 		refer(slot, ref);
 	LWLockRelease(gpb_registry->lock);
 	return serves;
-}
-
-/*
- * Would a mirror of so many blocks find room beside all that are kept?  A fourth of the device's
- * memory is left to requests, which find none where nothing makes room.  What the others take is
- * what the service last said, so this is for the common case: nothing need be copied to find out.
- */
-static bool
-fits_beside(BlockNumber nblocks, TimestampTz keep_since)
-{
-	uint64		limit = gpb_device_memory_limit();
-	uint64		bytes = (uint64) nblocks * BLCKSZ;
-
-	if (keep_since == 0 || limit == 0)
-		return true;
-	for (int i = 0; i < GPB_MIRRORS; i++)
-	{
-		GpbMirrorSlot *mirror = &gpb_registry->mirrors[i];
-
-		if (pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_LIVE &&
-			pg_atomic_read_u64(&mirror->last_used) >= (uint64) keep_since)
-			bytes += pg_atomic_read_u64(&mirror->memory);
-	}
-	return bytes <= limit / 4 * 3;
 }
 
 static bool
@@ -308,7 +299,7 @@ attach_for(Relation index, const GpbLayout *layout, GpbMirrorUse use, TimestampT
 		return true;
 
 	if (gpb_map_segments_for(nblocks) > gpb_map_segments_total() ||
-		!fits_beside(nblocks, keep_since))
+		!gpb_fits_beside(nblocks, keep_since))
 		return false;
 	for (attempt = 0; attempt < GPB_MIRRORS; attempt++)
 	{
@@ -376,7 +367,7 @@ gpb_mirror_is_inner_only(Relation index)
 	GpbIdentity identity;
 	BlockNumber nblocks;
 	GpbMirrorMode mode;
-	uint64		generation;
+	GpbMirrorRef ref;
 	int			slot;
 	bool		full;
 
@@ -384,12 +375,12 @@ gpb_mirror_is_inner_only(Relation index)
 		return false;
 	gpb_identity_of(index, &identity);
 	nblocks = RelationGetNumberOfBlocks(index);
-	if (find_at_once(&identity, nblocks, &generation) != GPB_NOT_MIRRORED)
+	if (find_at_once(&identity, nblocks, &ref))
 		return false;
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
 	mode = mode_for(&identity, nblocks);
 	slot = gpb_registry_lookup(&identity);
-	full = slot != GPB_NOT_MIRRORED &&
+	full = slot != GPB_NOT_MIRRORED && slot_is_served(slot) &&
 		pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_FULL;
 	LWLockRelease(gpb_registry->lock);
 	if (mode == GPB_MIRROR_INNER_ONLY && full)

@@ -93,7 +93,7 @@ gpb_request_end(GpbRequest *request)
 	*link = request->next;
 	gpb_slot_give_back(request->class, request->slot);
 	if (request->sorts)
-		gpb_wake_service();		/* it frees the sort, see service_sort.c */
+		gpb_wake_service(request->slot->device);	/* it frees the sort, see service_sort.c */
 	pfree(request);
 }
 

@@ -7,11 +7,14 @@
  */
 #include "compat.h"
 
+#include "utils/rel.h"
 #include "utils/timestamp.h"
 
 #include "mirror/backend/attach.h"
+#include "mirror/heartbeat.h"
 #include "mirror/map/changed_map.h"
 #include "mirror/map/registry.h"
+#include "mirror/service_state.h"
 #include "mirror/slots.h"
 
 int
@@ -20,19 +23,40 @@ gpb_mirror_load_limit(void)
 	return gpb_slot_count(GPB_QUERY_SLOT);
 }
 
-int
-gpb_mirror_load(void)
+/* The requests of queries that a device's service has and has not answered */
+static int
+device_load(int device)
 {
 	int			n = 0;
 	int			i;
 
 	for (i = 0; i < gpb_slot_count(GPB_QUERY_SLOT); i++)
 	{
-		uint32		state = pg_atomic_read_u32(&gpb_slot_at(GPB_QUERY_SLOT, i)->state);
+		uint32		state = pg_atomic_read_u32(&gpb_slot_at(device, GPB_QUERY_SLOT, i)->state);
 
 		n += state == GPB_SLOT_SUBMITTED || state == GPB_SLOT_RUNNING;
 	}
 	return n;
+}
+
+int
+gpb_mirror_load(Relation index)
+{
+	int			least = gpb_mirror_load_limit();
+	int			slot;
+	int			device;
+
+	if (gpb_devices == 1)
+		return device_load(0);
+	slot = gpb_mirror_find(&index->rd_node);
+	if (slot != GPB_NOT_MIRRORED)
+		return device_load(gpb_registry->mirrors[slot].device);
+	for (device = 0; device < gpb_devices; device++)
+	{
+		if (gpb_service_serves(device))
+			least = Min(least, device_load(device));
+	}
+	return least;
 }
 
 bool

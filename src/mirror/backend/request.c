@@ -30,8 +30,8 @@
 /*
  * To be put to sleep and woken costs both sides system calls, more than a small request takes.  So
  * a backend looks for the answer before it sleeps, about twice as long as its answers took lately,
- * if they took no more than GPB_LOOK_WORTH_US.  No more backends look at a time than leave two
- * processors to others, one of them the service's.
+ * if they took no more than GPB_LOOK_WORTH_US.  No more backends look at a time than leave a
+ * processor to each service, and one to others.
  */
 #define GPB_FIRST_LOOK_US	30
 #define GPB_LOOK_WORTH_US	200
@@ -48,22 +48,22 @@ static double usual_us = GPB_FIRST_LOOK_US; /* what this backend's answers took 
 /* ---- claim ---- */
 
 /*
- * Claim a free slot of the class.  Returns NULL if there is none and the caller does not wait, or
- * if there is no service.
+ * Claim a free slot of the device and class.  Returns NULL if there is none and the caller does not
+ * wait, or if there is no service.
  */
 static GpbRequestSlot *
-claim_slot(GpbSlotClass class, bool wait, int *number)
+claim_slot(int device, GpbSlotClass class, bool wait, int *number)
 {
-	GpbRequestSlot *slot = gpb_slot_try_claim(class, number);
-	ConditionVariable *cv = gpb_slot_freed_cv(class);
+	GpbRequestSlot *slot = gpb_slot_try_claim(device, class, number);
+	ConditionVariable *cv = gpb_slot_freed_cv(device, class);
 	GpbServiceWait service;
 
 	if (slot != NULL || !wait)
 		return slot;
 	ConditionVariablePrepareToSleep(cv);
-	gpb_service_wait_begin(&service);
-	while (pg_atomic_read_u64(&gpb_service->available) != 0 && !gpb_service_hangs(&service) &&
-		   (slot = gpb_slot_try_claim(class, number)) == NULL)
+	gpb_service_wait_begin(&service, device);
+	while (gpb_service_is_there(device) && !gpb_service_hangs(&service) &&
+		   (slot = gpb_slot_try_claim(device, class, number)) == NULL)
 		ConditionVariableTimedSleep(cv, gpb_service_wait_ms(&service), PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
 	return slot;
@@ -72,18 +72,19 @@ claim_slot(GpbSlotClass class, bool wait, int *number)
 GpbRequest *
 gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait)
 {
-	uint64		incarnation = pg_atomic_read_u64(&gpb_service->available);
+	int			device = ref->device;
+	uint64		incarnation = pg_atomic_read_u64(&gpb_services[device].available);
 	GpbRequest *request;
 	GpbRequestSlot *slot;
 	int			number;
 
-	if (incarnation == 0 || !gpb_service_answers())
+	if (incarnation == 0 || !gpb_service_answers(device))
 		return NULL;
 	gpb_held_prepare();
 	request = MemoryContextAllocZero(TopMemoryContext, sizeof(GpbRequest));
 	PG_TRY();
 	{
-		slot = claim_slot(class, wait, &number);
+		slot = claim_slot(device, class, wait, &number);
 	}
 	PG_CATCH();
 	{
@@ -103,7 +104,7 @@ gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait)
 	request->class = class;
 	request->number = number;
 	request->slot = slot;
-	request->staging = gpb_slot_staging(class, number);
+	request->staging = gpb_slot_staging(device, class, number);
 	request->staging_size = gpb_slot_staging_size(class);
 	request->generation = slot->generation;
 	request->incarnation = incarnation;
@@ -131,7 +132,7 @@ gpb_request_submit(GpbRequest *request, GpbOperation op)
 	INSTR_TIME_SET_CURRENT(slot->submitted);
 	pg_memory_barrier();
 	pg_atomic_write_u32(&slot->state, GPB_SLOT_SUBMITTED);
-	gpb_wake_service();
+	gpb_wake_service(slot->device);
 	return true;
 }
 
@@ -139,7 +140,8 @@ gpb_request_submit(GpbRequest *request, GpbOperation op)
 static bool
 is_served(const GpbRequest *request)
 {
-	return pg_atomic_read_u64(&gpb_service->available) == request->incarnation;
+	return pg_atomic_read_u64(&gpb_services[request->slot->device].available) ==
+		request->incarnation;
 }
 
 bool
@@ -157,7 +159,7 @@ most_lookers(void)
 
 	if (processors == 0)
 		processors = sysconf(_SC_NPROCESSORS_ONLN);
-	return processors > 3 ? (uint32) (processors - 2) : 1;
+	return (uint32) Max(processors - 1 - gpb_devices, 1);
 }
 
 /* Look for the answer for so many microseconds.  Is it there? */
@@ -193,10 +195,10 @@ look_for_answer(const GpbRequest *request)
 	bool		found = false;
 
 	/* Nothing is raised between the two changes of the count. */
-	if (pg_atomic_add_fetch_u32(&gpb_service->lookers, 1) <= most_lookers())
+	if (pg_atomic_add_fetch_u32(&gpb_services[0].lookers, 1) <= most_lookers())
 		found = look_for(request, usual_us <= GPB_LOOK_WORTH_US ?
 						 2 * usual_us + GPB_FIRST_LOOK_US / 2 : GPB_SHORT_LOOK_US);
-	pg_atomic_fetch_sub_u32(&gpb_service->lookers, 1);
+	pg_atomic_fetch_sub_u32(&gpb_services[0].lookers, 1);
 	return found;
 }
 
@@ -224,7 +226,7 @@ sleep_till_answer(const GpbRequest *request)
 	for (;;)
 	{
 		bool		served = is_served(request) &&
-			(waiting ? !gpb_service_hangs(&wait) : gpb_service_answers());
+			(waiting ? !gpb_service_hangs(&wait) : gpb_service_answers(request->slot->device));
 
 		pg_memory_barrier();
 		if (pg_atomic_read_u32(&request->slot->state) == GPB_SLOT_DONE)
@@ -233,7 +235,7 @@ sleep_till_answer(const GpbRequest *request)
 			return false;
 		if (slept && !waiting)
 		{
-			gpb_service_wait_begin(&wait);
+			gpb_service_wait_begin(&wait, request->slot->device);
 			waiting = true;
 		}
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,

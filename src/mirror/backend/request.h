@@ -32,8 +32,8 @@ struct GpbRequest
 };
 
 /*
- * Claim a slot for requests about ref.  Returns NULL if there is no service, or one that hangs, or
- * if no slot is free and the caller does not wait.  Cancellable; no LWLock held.
+ * Claim a slot of ref's device for requests about ref.  Returns NULL if there is no service, or one
+ * that hangs, or if no slot is free and the caller does not wait.  Cancellable; no LWLock held.
  */
 extern GpbRequest *gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait);
 /* Hand the filled slot to the service, unless the request is lost: then return false. */

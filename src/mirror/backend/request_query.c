@@ -30,19 +30,20 @@
 static bool
 take_units(GpbRequest *request, Size bytes, bool wait)
 {
+	int			device = request->slot->device;
+	ConditionVariable *cv = gpb_pool_freed_cv(device);
 	bool		taken = gpb_pool_take(request->slot, bytes);
 	GpbServiceWait service;
 
-	if (!taken && gpb_map_images_drop())
+	if (!taken && gpb_map_images_drop(device))
 		taken = gpb_pool_take(request->slot, bytes);
 	if (taken || !wait)
 		return taken;
-	ConditionVariablePrepareToSleep(gpb_pool_freed_cv());
-	gpb_service_wait_begin(&service);
-	while (pg_atomic_read_u64(&gpb_service->available) == request->incarnation &&
+	ConditionVariablePrepareToSleep(cv);
+	gpb_service_wait_begin(&service, device);
+	while (pg_atomic_read_u64(&gpb_services[device].available) == request->incarnation &&
 		   !gpb_service_hangs(&service) && !(taken = gpb_pool_take(request->slot, bytes)))
-		ConditionVariableTimedSleep(gpb_pool_freed_cv(), gpb_service_wait_ms(&service),
-									PG_WAIT_EXTENSION);
+		ConditionVariableTimedSleep(cv, gpb_service_wait_ms(&service), PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
 	return taken;
 }

@@ -3,34 +3,76 @@
  * request_sort.c
  *	  What builds ask of the service: sorts of their records.
  *
- * A sort lives on the device from the first piece of its records to the last read, while the
+ * A sort lives on a device from the first piece of its records to the last read, while the
  * backend keeps the slot (service_sort.c).  Slot and staging change hands as all requests' do.
  *
  *-------------------------------------------------------------------------
  */
 #include "mirror/backend/request.h"
 
+#include "mirror/heartbeat.h"
 #include "mirror/pool.h"
 #include "mirror/service_state.h"
 #include "mirror/settings.h"
 
+/* May builds sort on this device now? */
+static bool
+device_sorts(int device)
+{
+	return gpb_service_serves(device) &&
+		(gpb_device_sort == GPB_SORT_ON || gpb_device_has_processors(device));
+}
+
+/* The device that serves and has the fewest sorts; -1 if none serves. */
+static int
+least_busy_device(void)
+{
+	int			best = -1;
+	int			fewest = 0;
+	int			device;
+
+	for (device = 0; device < gpb_devices; device++)
+	{
+		int			sorts = 0;
+		int			i;
+
+		for (i = 0; i < gpb_slot_count(GPB_QUERY_SLOT); i++)
+			sorts += gpb_slot_at(device, GPB_QUERY_SLOT, i)->sorts;
+		if (!gpb_service_serves(device) || (best >= 0 && sorts >= fewest))
+			continue;
+		best = device;
+		fewest = sorts;
+	}
+	return best;
+}
+
 bool
 gpb_sort_available(void)
 {
-	return gpb_device_sort != GPB_SORT_OFF && gpb_mirror_available() && gpb_sorts_at_most() > 0 &&
-		(gpb_device_sort == GPB_SORT_ON || gpb_device_has_processors());
+	int			device;
+
+	if (gpb_device_sort == GPB_SORT_OFF || !gpb_mirror_available() || gpb_sorts_at_most() == 0)
+		return false;
+	for (device = 0; device < gpb_devices; device++)
+	{
+		if (device_sorts(device))
+			return true;
+	}
+	return false;
 }
 
 GpbRequest *
 gpb_request_begin_sort(Size bytes)
 {
-	static const GpbMirrorRef no_mirror = {.slot = -1};
-	GpbRequest *request = gpb_request_claim_query(&no_mirror,
-												  Min(bytes, gpb_sort_units() * GPB_POOL_UNIT),
-												  false);
+	GpbMirrorRef no_mirror = {.slot = -1, .device = least_busy_device()};
+	GpbRequest *request;
 
+	if (no_mirror.device < 0)
+		return NULL;
+	request = gpb_request_claim_query(&no_mirror, Min(bytes, gpb_sort_units() * GPB_POOL_UNIT),
+									  false);
 	if (request != NULL)
-		request->sorts = true;
+		request->sorts = request->slot->sorts = true;
 	return request;
 }
 

@@ -15,6 +15,7 @@
 #include "mirror/backend/attach.h"
 #include "mirror/heartbeat.h"
 #include "mirror/map/changed_map.h"
+#include "mirror/map/placement.h"
 #include "mirror/map/refusals.h"
 #include "page/page.h"
 #include "mirror/map/registry.h"
@@ -43,6 +44,8 @@ gpb_mirror_status(int slot, GpbMirrorStatus *status)
 
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
 	state = pg_atomic_read_u32(&mirror->state);
+	status->device = mirror->device;
+	status->ordinal = gpb_services[mirror->device].ordinal;
 	status->file = mirror->identity.file;
 	status->index = mirror->identity.index;
 	status->discarded = state == GPB_MIRROR_DISCARDED;
@@ -64,25 +67,31 @@ gpb_mirror_status(int slot, GpbMirrorStatus *status)
 bool
 gpb_mirror_has_room(BlockNumber nblocks)
 {
-	uint64		limit = gpb_device_memory_limit();
-	uint64		memory = (uint64) nblocks * BLCKSZ;
 	uint64		segments = gpb_map_segments_for(nblocks);
 	bool		free_slot = false;
 	int			slot;
+	int			device;
 
 	for (slot = 0; slot < gpb_mirror_slots(); slot++)
 	{
 		GpbMirrorStatus status;
 
 		if (gpb_mirror_status(slot, &status))
-		{
-			memory += Max(status.memory, status.inner_only ? 0 : (uint64) status.nblocks * BLCKSZ);
 			segments += gpb_map_segments_for(status.nblocks);
-		}
 		else
 			free_slot = true;
 	}
-	return free_slot && segments <= gpb_map_segments_total() && (limit == 0 || memory <= limit);
+	if (!free_slot || segments > gpb_map_segments_total())
+		return false;
+	for (device = 0; device < gpb_devices; device++)
+	{
+		uint64		limit = gpb_device_memory_limit(device);
+		uint64		memory = gpb_device_memory_taken(device) + (uint64) nblocks * BLCKSZ;
+
+		if (gpb_service_serves(device) && (limit == 0 || memory <= limit))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -127,47 +136,58 @@ gpb_mirror_block_states(Relation index, GpbBlockStates *states)
 	}
 }
 
-/* ---- the service and its device ---- */
+/* ---- the services and their devices ---- */
 
 static int
-count_live_mirrors(void)
+count_live_mirrors(int device)
 {
 	int			n = 0;
 	int			slot;
 
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
 	for (slot = 0; slot < GPB_MIRRORS; slot++)
-		n += pg_atomic_read_u32(&gpb_registry->mirrors[slot].state) == GPB_MIRROR_LIVE;
+		n += pg_atomic_read_u32(&gpb_registry->mirrors[slot].state) == GPB_MIRROR_LIVE &&
+			gpb_registry->mirrors[slot].device == device;
 	LWLockRelease(gpb_registry->lock);
 	return n;
 }
 
-void
-gpb_service_status(GpbServiceStatus *status)
+int
+gpb_services_count(void)
 {
+	return gpb_services == NULL ? 1 : gpb_devices;
+}
+
+void
+gpb_service_status(int device, GpbServiceStatus *status)
+{
+	GpbServiceState *state;
 	uint32		service;
 
 	memset(status, 0, sizeof(*status));
 	strlcpy(status->device_kind, "none", sizeof(status->device_kind));
 	strlcpy(status->status, "not loaded at server start", sizeof(status->status));
-	if (gpb_service == NULL)
+	if (gpb_services == NULL)
 		return;
+	state = &gpb_services[device];
 	status->loaded = true;
-	status->present = pg_atomic_read_u64(&gpb_service->available) != 0;
-	LWLockAcquire(gpb_service->lock, LW_SHARED);
-	status->device = gpb_service->device;
-	strlcpy(status->status, gpb_service->status, sizeof(status->status));
+	status->present = gpb_service_is_there(device);
+	LWLockAcquire(state->lock, LW_SHARED);
+	status->device = state->device;
+	status->ordinal = state->ordinal;
+	strlcpy(status->status, state->status, sizeof(status->status));
 	if (status->present)
-		strlcpy(status->device_kind, gpb_service->device_kind, sizeof(status->device_kind));
-	LWLockRelease(gpb_service->lock);
-	status->mirrors = count_live_mirrors();
-	service = pg_atomic_read_u32(&gpb_service->pgprocno);
+		strlcpy(status->device_kind, state->device_kind, sizeof(status->device_kind));
+	LWLockRelease(state->lock);
+	status->mirrors = count_live_mirrors(device);
+	status->requests = pg_atomic_read_u64(&gpb_statistics->requests[device]);
+	service = pg_atomic_read_u32(&state->pgprocno);
 	if (service == 0)
 		strlcpy(status->status, "no service", sizeof(status->status));
 	else
 	{
 		status->pid = ProcGlobal->allProcs[service - 1].pid;
-		if (!gpb_service_answers())
+		if (!gpb_service_answers(device))
 			strlcpy(status->status, "not answering", sizeof(status->status));
 	}
 }
@@ -196,13 +216,17 @@ gpb_batch_resources(GpbBatchResources *resources)
 {
 	uint32		nunits;
 	uint32		nfree;
+	int			device;
 	int			i;
 
-	resources->slots = gpb_slot_count(GPB_QUERY_SLOT);
+	resources->slots = gpb_devices * gpb_slot_count(GPB_QUERY_SLOT);
 	resources->free_slots = 0;
-	for (i = 0; i < resources->slots; i++)
-		resources->free_slots +=
-			pg_atomic_read_u32(&gpb_slot_at(GPB_QUERY_SLOT, i)->state) == GPB_SLOT_FREE;
+	for (device = 0; device < gpb_devices; device++)
+	{
+		for (i = 0; i < gpb_slot_count(GPB_QUERY_SLOT); i++)
+			resources->free_slots += pg_atomic_read_u32(
+				&gpb_slot_at(device, GPB_QUERY_SLOT, i)->state) == GPB_SLOT_FREE;
+	}
 	gpb_pool_status(&nunits, &nfree);
 	resources->memory = nunits * GPB_POOL_UNIT;
 	resources->free_memory = (nfree + gpb_map_images_idle_units()) * GPB_POOL_UNIT;
@@ -216,7 +240,6 @@ gpb_read_counters(GpbCounters *counters)
 	memset(counters, 0, sizeof(*counters));
 	if (gpb_statistics == NULL)
 		return;
-	counters->requests = pg_atomic_read_u64(&gpb_statistics->requests);
 	counters->batches = pg_atomic_read_u64(&gpb_statistics->batches);
 	counters->keys = pg_atomic_read_u64(&gpb_statistics->keys);
 	counters->ranges = pg_atomic_read_u64(&gpb_statistics->ranges);
@@ -234,21 +257,43 @@ gpb_read_counters(GpbCounters *counters)
 /* ---- one index ---- */
 
 /*
- * Was there no memory for the index on the device, in any way, so that it is not to be tried again
+ * Was there no memory for the index on a device, in any way, so that it is not to be tried again
  * yet?
  */
 static bool
 found_no_memory(Relation index)
 {
 	GpbIdentity identity;
-	bool		refused;
+	bool		refused = false;
+	int			device;
 
 	gpb_identity_of(index, &identity);
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
-	refused = gpb_is_refused(&identity, GPB_MIRROR_FULL) ||
-		gpb_is_refused(&identity, GPB_MIRROR_INNER_ONLY);
+	for (device = 0; device < gpb_devices; device++)
+		refused = refused || gpb_is_refused(&identity, GPB_MIRROR_FULL, device) ||
+			gpb_is_refused(&identity, GPB_MIRROR_INNER_ONLY, device);
 	LWLockRelease(gpb_registry->lock);
 	return refused;
+}
+
+/* Why no device serves */
+static const char *
+why_no_service(const char **hint)
+{
+	char		status[sizeof(gpb_services->status)];
+	int			device;
+
+	for (device = 0; device < gpb_devices; device++)
+	{
+		if (!gpb_service_is_there(device))
+			continue;
+		*hint = "The server's log says since when.";
+		return "The GPU service does not answer.";
+	}
+	LWLockAcquire(gpb_services->lock, LW_SHARED);
+	strlcpy(status, gpb_services->status, sizeof(status));
+	LWLockRelease(gpb_services->lock);
+	return psprintf("The status of the device is \"%s\".", status);
 }
 
 const char *
@@ -269,20 +314,8 @@ gpb_why_not_mirrored(Relation index, const char **hint)
 		*hint = "Build it anew with REINDEX.";
 		return "The index is not valid.";
 	}
-	if (pg_atomic_read_u64(&gpb_service->available) == 0)
-	{
-		char		status[sizeof(gpb_service->status)];
-
-		LWLockAcquire(gpb_service->lock, LW_SHARED);
-		strlcpy(status, gpb_service->status, sizeof(status));
-		LWLockRelease(gpb_service->lock);
-		return psprintf("The status of the device is \"%s\".", status);
-	}
-	if (!gpb_service_answers())
-	{
-		*hint = "The server's log says since when.";
-		return "The GPU service does not answer.";
-	}
+	if (!gpb_mirror_available())
+		return why_no_service(hint);
 	if (blocks > most_blocks)
 	{
 		*hint = "Raise gpubtree.max_mirrored_blocks, which needs a restart.";

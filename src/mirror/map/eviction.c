@@ -13,12 +13,20 @@
 #include "mirror/heartbeat.h"
 #include "mirror/map/changed_map.h"
 
+/* Is a device among those that are meant?  What a service that is gone has nobody can free now. */
+static bool
+device_is_meant(int device, int meant)
+{
+	return meant == GPB_ANY_DEVICE ? gpb_service_serves(device) : device == meant;
+}
+
 /*
- * The slot of the live mirror used longest ago, other than slot "except", the mirrors that somebody
- * is refreshing, and those that are kept; GPB_NOT_MIRRORED if there is none.  Registry lock held.
+ * The slot of the live mirror used longest ago of those on a device, or on any that serves, other
+ * than slot "except", the mirrors that somebody is refreshing, and those that are kept;
+ * GPB_NOT_MIRRORED if there is none.  Registry lock held.
  */
 int
-gpb_registry_least_used(int except, TimestampTz keep_since)
+gpb_registry_least_used(int device, int except, TimestampTz keep_since)
 {
 	int			best = GPB_NOT_MIRRORED;
 	int			i;
@@ -28,7 +36,7 @@ gpb_registry_least_used(int except, TimestampTz keep_since)
 		GpbMirrorSlot *mirror = &gpb_registry->mirrors[i];
 
 		if (i == except || pg_atomic_read_u32(&mirror->state) != GPB_MIRROR_LIVE ||
-			pg_atomic_read_u32(&mirror->owner) != 0)
+			pg_atomic_read_u32(&mirror->owner) != 0 || !device_is_meant(mirror->device, device))
 			continue;
 		if (keep_since != 0 && pg_atomic_read_u64(&mirror->last_used) >= (uint64) keep_since)
 			continue;
@@ -42,24 +50,28 @@ gpb_registry_least_used(int except, TimestampTz keep_since)
 
 /*
  * Discard the least recently used mirror, other than that in slot "except" and those that are kept,
- * and wait until the service has freed something, is gone or hangs.  No LWLock held.  Returns false
- * if nothing could be discarded.
+ * and wait until a service has freed something, or its service is gone or hangs.  No LWLock held.
+ * Returns false if nothing could be discarded.
  */
 bool
 gpb_registry_free_one(int except, TimestampTz keep_since)
 {
 	GpbServiceWait wait;
 	int			victim;
+	int			device = 0;
 
 	ConditionVariablePrepareToSleep(&gpb_registry->freed_cv);
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
-	victim = gpb_registry_least_used(except, keep_since);
+	victim = gpb_registry_least_used(GPB_ANY_DEVICE, except, keep_since);
 	if (victim != GPB_NOT_MIRRORED)
+	{
+		device = gpb_registry->mirrors[victim].device;
 		gpb_registry_discard(victim);
+	}
 	LWLockRelease(gpb_registry->lock);
-	gpb_service_wait_begin(&wait);
+	gpb_service_wait_begin(&wait, device);
 	/* the sleep returns true if it timed out, false if the service ended it */
-	while (victim != GPB_NOT_MIRRORED && gpb_mirror_available() && !gpb_service_hangs(&wait) &&
+	while (victim != GPB_NOT_MIRRORED && gpb_service_serves(device) && !gpb_service_hangs(&wait) &&
 		   ConditionVariableTimedSleep(&gpb_registry->freed_cv, gpb_service_wait_ms(&wait),
 									   PG_WAIT_EXTENSION))
 		 /* it is not done yet */ ;

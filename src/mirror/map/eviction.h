@@ -11,11 +11,13 @@
 #include "mirror/map/registry.h"
 
 /*
- * The slot of the mirror that is to go first, other than slot "except".  Of those that were used at
- * keep_since or later none goes, unless that is 0.  Registry lock held.
+ * The slot of the mirror that is to go first, of those on a device, or, if that is GPB_ANY_DEVICE,
+ * on any that serves; other than slot "except".  Of those that were used at keep_since or later
+ * none goes, unless that is 0.  Registry lock held.
  */
-extern int	gpb_registry_least_used(int except, TimestampTz keep_since);
-/* Discard that mirror and wait until the service has freed it.  No LWLock held. */
+#define GPB_ANY_DEVICE	(-1)
+extern int	gpb_registry_least_used(int device, int except, TimestampTz keep_since);
+/* Discard that mirror and wait until its device's service has freed it.  No LWLock held. */
 extern bool gpb_registry_free_one(int except, TimestampTz keep_since);
 /* Let the changed map cover nblocks of a mirror whose refresh the caller owns.  No LWLock held. */
 extern bool gpb_registry_grow(const GpbMirrorRef *ref, BlockNumber nblocks);

@@ -26,20 +26,21 @@ gpb_own_try(int slot)
 }
 
 /*
- * Wait for ownership; cancellable; no LWLock held.  Returns false if the service hangs, which
- * the owner may be, or be waiting for.
+ * Wait for ownership; cancellable; no LWLock held.  Returns false if the mirror's service hangs,
+ * which the owner may be, or be waiting for.
  */
 bool
 gpb_own(int slot)
 {
-	ConditionVariable *cv = &gpb_registry->mirrors[slot].owner_cv;
+	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
+	ConditionVariable *cv = &mirror->owner_cv;
 	GpbServiceWait wait;
 	bool		owned;
 
 	if (gpb_own_try(slot))
 		return true;
 	ConditionVariablePrepareToSleep(cv);
-	gpb_service_wait_begin(&wait);
+	gpb_service_wait_begin(&wait, mirror->device);
 	while (!(owned = gpb_own_try(slot)) && !gpb_service_hangs(&wait))
 		ConditionVariableTimedSleep(cv, gpb_service_wait_ms(&wait), PG_WAIT_EXTENSION);
 	ConditionVariableCancelSleep();
@@ -58,5 +59,5 @@ gpb_disown(int slot)
 	ConditionVariableSignal(&mirror->owner_cv);
 	/* the service may have been waiting for us before it could free the slot */
 	if (pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_DISCARDED)
-		gpb_announce_discard();
+		gpb_announce_discard(mirror->device);
 }

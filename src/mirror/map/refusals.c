@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * refusals.c
- *	  Indexes for which the device had no memory, and until when they are not tried again.
+ *	  Indexes for which a device had no memory, and until when they are not tried again.
  *
  * Without this their pages would be copied for nothing, again and again.  The registry lock
  * protects it.
@@ -13,7 +13,7 @@
 #include "storage/shmem.h"
 #include "utils/timestamp.h"
 
-#define GPB_REFUSALS		16	/* indexes remembered */
+#define GPB_REFUSALS		32	/* remembered */
 
 /*
  * How long an index that found no memory is not tried again: the first time, and at most.  The time
@@ -22,10 +22,11 @@
 #define GPB_REFUSAL_MS		60000
 #define GPB_LONGEST_REFUSAL_MS	(64 * GPB_REFUSAL_MS)
 
-/* An index for which the device had no memory */
+/* An index for which a device had no memory */
 typedef struct GpbRefusal
 {
 	GpbIdentity identity;
+	int			device;
 	TimestampTz until[2];		/* by GpbMirrorMode */
 	int			failures;		/* one after the other */
 } GpbRefusal;
@@ -54,15 +55,15 @@ gpb_refusals_init_shmem(void)
 		memset(refusals, 0, sizeof(*refusals));
 }
 
-/* The refusal of an index, or NULL. */
+/* The refusal of an index by a device, or NULL. */
 static GpbRefusal *
-refusal_of(const GpbIdentity *identity)
+refusal_of(const GpbIdentity *identity, int device)
 {
 	int			i;
 
 	for (i = 0; i < GPB_REFUSALS; i++)
 	{
-		if (refusals->refused[i].failures != 0 &&
+		if (refusals->refused[i].failures != 0 && refusals->refused[i].device == device &&
 			gpb_identity_equal(&refusals->refused[i].identity, identity))
 			return &refusals->refused[i];
 	}
@@ -70,9 +71,9 @@ refusal_of(const GpbIdentity *identity)
 }
 
 void
-gpb_refuse_mirror(const GpbIdentity *identity, GpbMirrorMode mode)
+gpb_refuse_mirror(const GpbIdentity *identity, GpbMirrorMode mode, int device)
 {
-	GpbRefusal *refusal = refusal_of(identity);
+	GpbRefusal *refusal = refusal_of(identity, device);
 	int64		ms;
 
 	if (refusal == NULL)
@@ -81,6 +82,7 @@ gpb_refuse_mirror(const GpbIdentity *identity, GpbMirrorMode mode)
 		refusals->next = (refusals->next + 1) % GPB_REFUSALS;
 		memset(refusal, 0, sizeof(*refusal));
 		refusal->identity = *identity;
+		refusal->device = device;
 	}
 	ms = Min((int64) GPB_REFUSAL_MS << Min(refusal->failures, 16), GPB_LONGEST_REFUSAL_MS);
 	refusal->failures++;
@@ -88,9 +90,9 @@ gpb_refuse_mirror(const GpbIdentity *identity, GpbMirrorMode mode)
 }
 
 bool
-gpb_is_refused(const GpbIdentity *identity, GpbMirrorMode mode)
+gpb_is_refused(const GpbIdentity *identity, GpbMirrorMode mode, int device)
 {
-	const GpbRefusal *refusal = refusal_of(identity);
+	const GpbRefusal *refusal = refusal_of(identity, device);
 
 	return refusal != NULL && refusal->until[mode] != 0 &&
 		refusal->until[mode] > GetCurrentTimestamp();
@@ -99,17 +101,29 @@ gpb_is_refused(const GpbIdentity *identity, GpbMirrorMode mode)
 void
 gpb_forgive(const GpbIdentity *identity)
 {
-	GpbRefusal *refusal;
+	int			i;
 
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
-	refusal = refusal_of(identity);
-	if (refusal != NULL)
-		memset(refusal, 0, sizeof(*refusal));
+	for (i = 0; i < GPB_REFUSALS; i++)
+	{
+		GpbRefusal *refusal = &refusals->refused[i];
+
+		if (gpb_identity_equal(&refusal->identity, identity))
+			memset(refusal, 0, sizeof(*refusal));
+	}
 	LWLockRelease(gpb_registry->lock);
 }
 
 void
-gpb_forgive_all(void)
+gpb_forgive_all(int device)
 {
-	memset(refusals, 0, sizeof(*refusals));
+	int			i;
+
+	for (i = 0; i < GPB_REFUSALS; i++)
+	{
+		GpbRefusal *refusal = &refusals->refused[i];
+
+		if (refusal->device == device)
+			memset(refusal, 0, sizeof(*refusal));
+	}
 }

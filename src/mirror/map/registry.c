@@ -3,9 +3,10 @@
  * registry.c
  *	  Which indexes are mirrored: slots, tags, identities, discarding.
  *
- * Life of a slot: FREE -> (a backend attaches, attach.c) LIVE -> (anyone) DISCARDED -> (the
- * service, once nobody owns a refresh of it) FREE.  A discarded mirror is never revived; a new one
- * has a new generation, and the service refuses whoever still holds a reference to the old one.
+ * Life of a slot: FREE -> (a backend attaches, attach.c) LIVE -> (anyone) DISCARDED -> (its
+ * device's service, once nobody owns a refresh of it) FREE.  A discarded mirror is never revived; a
+ * new one has a new generation, and the service refuses whoever still holds a reference to the old
+ * one.
  *
  * "live" state and tag go together: discarding clears the state first, so that a launch which finds
  * the state live *after* having read the changed map knows that all markers up to that reading had
@@ -161,12 +162,12 @@ gpb_registry_publish(int slot)
 	pg_memory_barrier();
 }
 
-/* Tell the service that there may be mirrors to free. */
+/* Tell a device's service that there may be mirrors to free. */
 void
-gpb_announce_discard(void)
+gpb_announce_discard(int device)
 {
-	pg_atomic_fetch_add_u32(&gpb_service->discards, 1);
-	gpb_wake_service();
+	pg_atomic_fetch_add_u32(&gpb_services[device].discards, 1);
+	gpb_wake_service(device);
 }
 
 /* Discard the mirror in a slot, if it is live.  Registry lock held exclusively. */
@@ -181,7 +182,7 @@ gpb_registry_discard(int slot)
 	pg_atomic_write_u32(&mirror->state, GPB_MIRROR_DISCARDED);
 	pg_memory_barrier();
 	pg_atomic_write_u64(&gpb_registry->tags[slot], 0);
-	gpb_announce_discard();
+	gpb_announce_discard(mirror->device);
 }
 
 void

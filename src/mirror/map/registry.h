@@ -25,7 +25,7 @@ typedef enum GpbMirrorState
 {
 	GPB_MIRROR_FREE = 0,
 	GPB_MIRROR_LIVE,
-	GPB_MIRROR_DISCARDED		/* not to be used; the service frees it */
+	GPB_MIRROR_DISCARDED		/* not to be used; its device's service frees it */
 } GpbMirrorState;
 
 /* What of an index is mirrored; as long as a mirror lives */
@@ -44,14 +44,17 @@ typedef struct GpbIdentity
 } GpbIdentity;
 
 /*
- * A registry slot.  identity and layout change under the exclusive registry lock while the slot is
- * free; state too, but is read without it.  Segments are added by the owner of the refresh and
- * taken away by the service, both under the exclusive lock and only while they hold "owner".
+ * A registry slot.  What stands before the state changes under the exclusive registry lock while
+ * the slot is free; state too, but is read without it.  Segments are added by the owner of the
+ * refresh and taken away by the service, both under the exclusive lock and only while they hold
+ * "owner".
  */
 typedef struct GpbMirrorSlot
 {
 	GpbIdentity identity;
 	GpbLayout	layout;
+	int			device;			/* that has it */
+	uint64		expected;		/* bytes that it was thought to need there */
 	pg_atomic_uint32 state;		/* GpbMirrorState */
 	pg_atomic_uint32 mode;		/* GpbMirrorMode */
 	pg_atomic_uint64 generation;	/* one more for each mirror in the slot */
@@ -117,7 +120,7 @@ extern void gpb_registry_publish(int slot);
 extern void gpb_registry_discard(int slot);
 /* Discard what stands in the place of an index's mirror.  Registry lock held exclusively. */
 extern void gpb_registry_discard_former(const GpbIdentity *identity);
-/* Tell the service that there may be mirrors to free. */
-extern void gpb_announce_discard(void);
+/* Tell a device's service that there may be mirrors to free. */
+extern void gpb_announce_discard(int device);
 
 #endif							/* GPB_REGISTRY_H */

@@ -102,7 +102,7 @@ pages_allowed(double now)
 
 /* ---- which mirrors ---- */
 
-/* Is there a mirror of all pages in the slot that a query has used lately? */
+/* Is there a mirror of all pages in the slot, with a service, that a query has used lately? */
 static bool
 is_hot(int slot, TimestampTz now)
 {
@@ -111,17 +111,18 @@ is_hot(int slot, TimestampTz now)
 
 	return pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_LIVE &&
 		pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_FULL &&
+		gpb_service_is_there(mirror->device) &&
 		!TimestampDifferenceExceeds(queried, now, GPB_HOT_MS);
 }
 
-/* Is there a hot mirror, and a service to serve it? */
+/* Is there a hot mirror? */
 static bool
 any_hot(void)
 {
 	TimestampTz now = GetCurrentTimestamp();
 	int			slot;
 
-	if (!gpb_background_refresh || pg_atomic_read_u64(&gpb_service->available) == 0)
+	if (!gpb_background_refresh)
 		return false;
 	for (slot = 0; slot < GPB_MIRRORS; slot++)
 	{

@@ -103,7 +103,6 @@ copy_present(GpbRefresh *refresh, BlockNumber block)
 	const GpbMirrorRef *ref = refresh->ref;
 	GpbCopyOutcome outcome = GPB_COPY_LEFT;
 	Buffer		buffer;
-	LWLock	   *lock;
 	Page		page;
 
 	if (!gpb_refresh_room(refresh))
@@ -112,8 +111,7 @@ copy_present(GpbRefresh *refresh, BlockNumber block)
 	if (buffer == InvalidBuffer)
 		return GPB_COPY_LEFT;
 	GPB_HOLD_SERVICE("turn-pinned");
-	lock = BufferDescriptorGetContentLock(GetBufferDescriptor(buffer - 1));
-	if (!LWLockConditionalAcquire(lock, LW_SHARED))
+	if (!GPB_CONDITIONAL_SHARE_LOCK(buffer))
 	{
 		ReleaseBuffer(buffer);
 		return GPB_COPY_BUSY;
@@ -127,7 +125,7 @@ copy_present(GpbRefresh *refresh, BlockNumber block)
 		gpb_refresh_put_if_wanted(refresh, block, page);
 		outcome = GPB_COPIED;
 	}
-	LWLockRelease(lock);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	ReleaseBuffer(buffer);
 	GPB_HOLD_SERVICE("turn-after-copy");
 	return outcome;
@@ -255,6 +253,7 @@ refer_to_refreshed(int slot, GpbMirrorRef *ref, GpbLayout *layout)
 		pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_FULL &&
 		pg_atomic_read_u64(&mirror->epoch) != 0;
 	ref->slot = slot;
+	ref->device = mirror->device;
 	ref->generation = pg_atomic_read_u64(&mirror->generation);
 	ref->file = mirror->identity.file;
 	ref->index = mirror->identity.index;

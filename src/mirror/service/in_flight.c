@@ -15,6 +15,7 @@
 
 #include "mirror/map/changed_map.h"
 #include "mirror/map/registry.h"
+#include "mirror/service/service.h"
 #include "mirror/service/service_device.h"
 #include "mirror/slots.h"
 #include "mirror/statistics.h"
@@ -112,7 +113,7 @@ gpb_note_launch(GpbLaunchKind kind, int channel, const int *numbers, int n)
 	launches_in_flight++;
 	if (kind == GPB_SORT_LAUNCHED ||
 		(kind == GPB_RANGES_LAUNCHED &&
-		 slot_is_aggregate(gpb_slot_at(GPB_QUERY_SLOT, numbers[0]))))
+		 slot_is_aggregate(gpb_own_slot(GPB_QUERY_SLOT, numbers[0]))))
 		return;
 	pg_atomic_fetch_add_u64(&gpb_statistics->launches, 1);
 	if (n > 1)
@@ -172,10 +173,10 @@ count_answer(GpbRequestSlot *slot, bool ok)
 void
 gpb_answer_query(int number, bool ok)
 {
-	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+	GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 
 	if (ok && slot_is_aggregate(slot))
-		pg_atomic_fetch_add_u64(&gpb_statistics->requests, 1);
+		pg_atomic_fetch_add_u64(&gpb_statistics->requests[gpb_service_device], 1);
 	else if (ok && (slot->op == GPB_OP_SORT_FIRST || slot->op == GPB_OP_SORT_ADD))
 		pg_atomic_fetch_add_u64(&gpb_statistics->sorted, slot->n);
 	else if (ok && (slot->op == GPB_OP_SEARCH || slot->op == GPB_OP_RANGES))

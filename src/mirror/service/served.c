@@ -3,6 +3,10 @@
  * served.c
  *	  The device's side of the registry: making mirrors, giving them up, finding them.
  *
+ * A service looks at the mirrors of its own device alone.  What it has by registry slot is empty
+ * where the slot has another device's mirror: whoever frees a slot has destroyed its own part
+ * first.
+ *
  *-------------------------------------------------------------------------
  */
 #include "mirror/service/served.h"
@@ -16,6 +20,7 @@
 #include "mirror/map/ownership.h"
 #include "mirror/map/refusals.h"
 #include "mirror/map_image.h"
+#include "mirror/service_state.h"
 
 uint64		gpb_incarnation = 0;
 
@@ -53,7 +58,8 @@ gpb_reap_discarded(void)
 	{
 		GpbMirrorSlot *mirror = &gpb_registry->mirrors[i];
 
-		if (pg_atomic_read_u32(&mirror->state) != GPB_MIRROR_DISCARDED)
+		if (pg_atomic_read_u32(&mirror->state) != GPB_MIRROR_DISCARDED ||
+			mirror->device != gpb_service_device)
 			continue;
 		destroy(&served_mirrors[i]);
 		gpb_map_image_forget(i);
@@ -79,7 +85,7 @@ make_room(const GpbRequestSlot *slot)
 	int			victim;
 
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
-	victim = gpb_registry_least_used(slot->mirror, slot->keep_since);
+	victim = gpb_registry_least_used(gpb_service_device, slot->mirror, slot->keep_since);
 	if (victim != GPB_NOT_MIRRORED)
 		gpb_registry_discard(victim);
 	LWLockRelease(gpb_registry->lock);
@@ -110,7 +116,7 @@ gpb_give_up(int slot)
 		alone = alone && (i == slot || served_mirrors[i].mirror == NULL);
 	mode = pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode);
 	if (alone)
-		gpb_refuse_mirror(&gpb_registry->mirrors[slot].identity, mode);
+		gpb_refuse_mirror(&gpb_registry->mirrors[slot].identity, mode, gpb_service_device);
 	gpb_registry_discard(slot);
 	LWLockRelease(gpb_registry->lock);
 	ereport(LOG, (errmsg(mode == GPB_MIRROR_FULL ?

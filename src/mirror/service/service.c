@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * service.c
- *	  The background worker that owns the device and answers requests: the process and its loop.
+ *	  The background worker that owns a device and answers requests: the process and its loop.
  *
- * One process, one thread, no database connection, no transactions, no shared buffers (rule M9).
- * It takes refreshes one by one in the order it finds them (service_refresh.c), launches all
- * queries it finds and looks whether any has ended (service_query.c), and sleeps when there is
- * nothing to do.
+ * One process for each device, one thread, no database connection, no transactions, no shared
+ * buffers (rule M9).  It takes refreshes one by one in the order it finds them (service_refresh.c),
+ * launches all queries it finds and looks whether any has ended (service_query.c), and sleeps when
+ * there is nothing to do.
  *
- * A device that is lost takes the service with it: one log line, exit status 1, and the postmaster
- * starts another, which begins with no mirrors.
+ * A device that is lost takes its service with it, and no other: one log line, exit status 1, and
+ * the postmaster starts another, which begins with no mirrors.
  *
  *-------------------------------------------------------------------------
  */
@@ -74,16 +74,17 @@ service_exit(int code, Datum arg)
 	pg_atomic_write_u64(&gpb_service->available, 0);
 	pg_atomic_write_u32(&gpb_service->pgprocno, 0);
 	pg_memory_barrier();
-	gpb_slots_wake_all();
+	gpb_slots_wake_all(gpb_service_device);
 	ConditionVariableBroadcast(&gpb_registry->freed_cv);
 }
 
-/* Become the service: first free what the service before this one left. */
+/* Become the service of a device: first free what the service before this one left. */
 static void
-service_begin(void)
+service_begin(int device)
 {
 	int			i;
 
+	gpb_become_service(device);
 	gpb_incarnation = pg_atomic_add_fetch_u64(&gpb_service->incarnation, 1);
 	gpb_heartbeat();
 	pg_atomic_write_u32(&gpb_service->pgprocno, MyProcNumber + 1);
@@ -92,16 +93,19 @@ service_begin(void)
 
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
 	for (i = 0; i < GPB_MIRRORS; i++)
-		gpb_registry_discard(i);
+	{
+		if (gpb_registry->mirrors[i].device == device)
+			gpb_registry_discard(i);
+	}
 	/* the device may be another one, or have other settings */
-	gpb_forgive_all();
+	gpb_forgive_all(device);
 	LWLockRelease(gpb_registry->lock);
 	gpb_reap_discarded();
-	gpb_slots_reclaim();
+	gpb_slots_reclaim(device);
 	gpb_queries_init();
 }
 
-/* Look for signals and changed settings.  Changes of the device's settings need a new process. */
+/* Look for signals and changed settings.  Changes of its device's settings need a new process. */
 static void
 service_interrupts(void)
 {
@@ -112,6 +116,7 @@ service_interrupts(void)
 		return;
 	ConfigReloadPending = false;
 	ProcessConfigFile(PGC_SIGHUP);
+	gpb_devices_warn();
 	if (gpb_device_settings_changed())
 	{
 		ereport(LOG, (errmsg("gpubtree service restarts with new settings")));
@@ -173,7 +178,7 @@ gpb_service_main(Datum arg)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
 
-	service_begin();
+	service_begin(DatumGetInt32(arg));
 	serving = gpb_open_device(gpb_channels_needed());
 	if (serving)
 	{
@@ -181,8 +186,8 @@ gpb_service_main(Datum arg)
 		pg_atomic_write_u64(&gpb_service->available, gpb_incarnation);
 		gpb_device_show("ready");
 		ereport(LOG, (errmsg("gpubtree uses %s, " UINT64_FORMAT " MB for mirrors",
-							 gpb_mirror_engine_name(),
-							 gpb_device_memory_limit() / (1024 * 1024))));
+							 gpb_mirror_engine_name(gpb_service_device),
+							 gpb_device_memory_limit(gpb_service_device) / (1024 * 1024))));
 	}
 	for (;;)
 	{
@@ -195,7 +200,7 @@ gpb_service_main(Datum arg)
 		{
 			/* without a device nothing is answered, but what backends left is freed */
 			gpb_reap_discarded();
-			gpb_slots_reclaim();
+			gpb_slots_reclaim(gpb_service_device);
 		}
 		GPB_HOLD_SERVICE("sleep");
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1L,

@@ -23,7 +23,17 @@
 
 #include "compat.h"
 
+#include "mirror/service_state.h"
+#include "mirror/slots.h"
+
 extern PGDLLEXPORT void gpb_service_main(Datum arg);
+
+/* A slot of the service's own device */
+static inline GpbRequestSlot *
+gpb_own_slot(GpbSlotClass class, int number)
+{
+	return gpb_slot_at(gpb_service_device, class, number);
+}
 
 /* ---- service_refresh.c ---- */
 

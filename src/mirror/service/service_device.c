@@ -21,8 +21,7 @@ const GpbDeviceApi *gpb_api = NULL;
 GpbDevice  *gpb_device = NULL;
 
 /* The settings that the device was opened with */
-static int	opened_choice;
-static int	opened_ordinal;
+static GpbDeviceWish opened;
 static int	opened_limit;
 
 /*
@@ -100,29 +99,32 @@ gpb_open_device(int channels)
 	void	   *region;
 	Size		size;
 
-	opened_choice = gpb_device_choice;
-	opened_ordinal = gpb_cuda_device;
+	opened = gpb_device_wish(gpb_service_device);
 	opened_limit = gpb_memory_limit;
+	gpb_service->ordinal = opened.ordinal;
 
-	if (gpb_device_choice == GPB_CHOOSE_HOST)
+	if (opened.choice == GPB_CHOOSE_HOST)
 		gpb_api = &gpb_host_device;
-	else if (gpb_device_choice != GPB_CHOOSE_OFF)
+	else if (opened.choice != GPB_CHOOSE_OFF)
 		gpb_api = load_cuda(&why);
+	else if (gpb_device_choice() != GPB_CHOOSE_OFF)
+		why = "the settings name no device for this service";
 	if (gpb_api == NULL ||
-		gpb_api->open(gpb_device_choice == GPB_CHOOSE_HOST ? 0 : gpb_cuda_device,
-					  (uint64) gpb_memory_limit * 1024, channels,
-					  &gpb_device, &why) != GPB_DEVICE_OK)
+		gpb_api->open(opened.ordinal, (uint64) gpb_memory_limit * 1024, channels, &gpb_device,
+					  &why) != GPB_DEVICE_OK)
 	{
 		char		status[sizeof(gpb_service->status)];
 
 		gpb_device = NULL;
 		snprintf(status, sizeof(status), "no device: %s", why);
 		gpb_device_show(status);
-		if (gpb_device_choice != GPB_CHOOSE_OFF)
-			ereport(LOG, (errmsg("gpubtree runs without a device: %s", why)));
+		if (opened.choice != GPB_CHOOSE_OFF)
+			ereport(LOG, (gpb_devices == 1 ?
+						  errmsg("gpubtree runs without a device: %s", why) :
+						  errmsg("gpubtree runs without device %d: %s", opened.ordinal, why)));
 		return false;
 	}
-	gpb_slots_region(&region, &size);
+	gpb_slots_region(gpb_service_device, &region, &size);
 	if (gpb_api->register_region(gpb_device, region, size) != GPB_DEVICE_OK)
 		ereport(LOG, (errmsg("gpubtree transfers without registered memory: %s",
 							 gpb_api->last_error(gpb_device))));
@@ -132,8 +134,23 @@ gpb_open_device(int channels)
 bool
 gpb_device_settings_changed(void)
 {
-	return gpb_device_choice != opened_choice || gpb_cuda_device != opened_ordinal ||
+	GpbDeviceWish wish = gpb_device_wish(gpb_service_device);
+
+	return wish.choice != opened.choice || wish.ordinal != opened.ordinal ||
 		gpb_memory_limit != opened_limit;
+}
+
+void
+gpb_devices_warn(void)
+{
+	static int	warned = 0;
+	int			named = gpb_devices_named();
+
+	if (gpb_service_device == 0 && named > gpb_devices && named != warned)
+		ereport(LOG, (errmsg("gpubtree uses the first %d of the %d devices that are named",
+							 gpb_devices, named),
+					  errhint("Restart the server, which has a service for each device that was named when it started.")));
+	warned = named;
 }
 
 void
@@ -141,7 +158,10 @@ gpb_device_check(GpbDeviceStatus status)
 {
 	if (status != GPB_DEVICE_LOST)
 		return;
-	ereport(LOG, (errmsg("gpubtree device is lost: %s", gpb_api->last_error(gpb_device)),
-				  errdetail("All mirrors are given up; the service restarts.")));
+	ereport(LOG, (gpb_devices == 1 ?
+				  errmsg("gpubtree device is lost: %s", gpb_api->last_error(gpb_device)) :
+				  errmsg("gpubtree device %d is lost: %s", opened.ordinal,
+						 gpb_api->last_error(gpb_device)),
+				  errdetail("All its mirrors are given up; the service restarts.")));
 	proc_exit(1);
 }

@@ -16,10 +16,12 @@ extern const GpbDeviceApi *gpb_api;
 extern GpbDevice *gpb_device;	/* NULL if none is open */
 
 /*
- * Open the device that gpubtree.device names.  Returns false if there is none: one log line, and
- * the server runs without mirrors.
+ * Open the device that gpubtree.device and gpubtree.cuda_device name for this service.  Returns
+ * false if there is none: one log line, and the server runs without mirrors.
  */
 extern bool gpb_open_device(int channels);
+/* Say once if more devices are named by now than the server has services. */
+extern void gpb_devices_warn(void);
 /* Have the settings that the device was opened with changed since? */
 extern bool gpb_device_settings_changed(void);
 /* Show what there is to know of the device, and a status, to users. */

@@ -116,7 +116,7 @@ look_at_slots(void)
 	for (i = 0; i < n; i++)
 	{
 		int			number = (first_slot + i) % n;
-		GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+		GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 		bool		busy = gpb_search_has_slot(number) || gpb_ranges_has_slot(number) ||
 		!gpb_channel_is_free(gpb_query_channel(number));
 

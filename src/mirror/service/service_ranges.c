@@ -98,7 +98,7 @@ gpb_ranges_init(void)
 	lists_left = MemoryContextAllocZero(TopMemoryContext,
 										gpb_channels_needed() * sizeof(GpbLists));
 	for (i = 0; i < GPB_JOINED_BUFFERS; i++)
-		joined[i].staging = gpb_joined_staging(i);
+		joined[i].staging = gpb_joined_staging(gpb_service_device, i);
 }
 
 /* Has the query slot ranges that are not answered yet, so that nobody may free the slot? */
@@ -114,7 +114,7 @@ gpb_ranges_has_slot(int number)
 static void
 lists_begin(int number)
 {
-	const GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+	const GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 	GpbLists   *lists = &lists_left[gpb_query_channel(number)];
 	GpbAnswerFormat format;
 
@@ -198,7 +198,7 @@ launch_on(int channel, const GpbRequestSlot *slot, const GpbRangesSpec *spec, ch
 static void
 launch_alone(int number)
 {
-	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+	GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 	int			channel = gpb_query_channel(number);
 	char	   *staging = gpb_pool_staging(slot);
 
@@ -226,7 +226,7 @@ launch_alone(int number)
 void
 gpb_ranges_submitted(int number)
 {
-	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+	GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 
 	if (!gpb_request_is_valid(slot))
 		gpb_answer_query(number, false);
@@ -284,7 +284,7 @@ free_buffer(void)
 static int
 gather(GpbJoined *join, int *numbers)
 {
-	const GpbRequestSlot *leader = gpb_slot_at(GPB_QUERY_SLOT, waiting[0]);
+	const GpbRequestSlot *leader = gpb_own_slot(GPB_QUERY_SLOT, waiting[0]);
 	int			width = gpb_range_width(leader->ranges.form,
 										leader->ranges.program.layout.key_width);
 	int			n = 0;
@@ -297,7 +297,7 @@ gather(GpbJoined *join, int *numbers)
 	for (i = 0; i < nwaiting; i++)
 	{
 		int			number = waiting[i];
-		const GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+		const GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 		uint32		before = join->spec.n;
 
 		join->spec.n += slot->ranges.n;
@@ -323,7 +323,7 @@ launch_first(GpbJoined *join)
 {
 	int			numbers[GPB_SEARCH_PIECES];
 	int			n = gather(join, numbers);
-	const GpbRequestSlot *leader = gpb_slot_at(GPB_QUERY_SLOT, numbers[0]);
+	const GpbRequestSlot *leader = gpb_own_slot(GPB_QUERY_SLOT, numbers[0]);
 	int			i;
 
 	join->channel = gpb_query_channel(numbers[0]);
@@ -357,7 +357,7 @@ has_waited_long(void)
 	instr_time	waited;
 
 	INSTR_TIME_SET_CURRENT(waited);
-	INSTR_TIME_SUBTRACT(waited, gpb_slot_at(GPB_QUERY_SLOT, waiting[0])->submitted);
+	INSTR_TIME_SUBTRACT(waited, gpb_own_slot(GPB_QUERY_SLOT, waiting[0])->submitted);
 	return INSTR_TIME_GET_MICROSEC(waited) > GPB_LONG_WAIT_US;
 }
 
@@ -372,7 +372,7 @@ gpb_launch_ranges(void)
 
 	while (nwaiting > 0 && (small_in_flight < GPB_FEW_LAUNCHES || has_waited_long()))
 	{
-		GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, waiting[0]);
+		GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, waiting[0]);
 		GpbJoined  *join = free_buffer();
 
 		launched = true;
@@ -418,7 +418,7 @@ stage_groups(int channel, const GpbRequestSlot *slot)
 void
 gpb_ranges_completed(int channel, int number)
 {
-	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+	GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 	GpbLists   *lists = &lists_left[channel];
 	GpbDeviceStatus status = gpb_api->ranges_finish(gpb_device, channel, &slot->ranges_result);
 
@@ -468,8 +468,8 @@ mark_concerned(const GpbJoined *join, const GpbLaunch *launch, GpbFetchWhat what
 			((const GpbRangeEntry *) record)->number;
 		int			j = 0;
 
-		for (; range >= gpb_slot_at(GPB_QUERY_SLOT, launch->number[j])->ranges.n; j++)
-			range -= gpb_slot_at(GPB_QUERY_SLOT, launch->number[j])->ranges.n;
+		for (; range >= gpb_own_slot(GPB_QUERY_SLOT, launch->number[j])->ranges.n; j++)
+			range -= gpb_own_slot(GPB_QUERY_SLOT, launch->number[j])->ranges.n;
 		concerned[j] = true;
 	}
 	return true;
@@ -505,7 +505,7 @@ answer_joined(const GpbJoined *join, const GpbLaunch *launch, const bool *concer
 	for (i = 0; i < launch->nslots; i++)
 	{
 		int			number = launch->number[i];
-		GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+		GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 		uint32		n = slot->ranges.n;
 
 		if (concerned[i])
@@ -534,7 +534,7 @@ gpb_ranges_joined_completed(const GpbLaunch *launch)
 	GpbJoined  *join = joined;
 	bool		concerned[GPB_SEARCH_PIECES] = {false};
 	int			nconcerned = 0;
-	int			mirror = gpb_slot_at(GPB_QUERY_SLOT, launch->number[0])->mirror;
+	int			mirror = gpb_own_slot(GPB_QUERY_SLOT, launch->number[0])->mirror;
 	GpbRangesResult result;
 	GpbDeviceStatus status;
 	int			i;

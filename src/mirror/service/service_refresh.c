@@ -107,13 +107,14 @@ gpb_serve_refreshes(void)
 	GPB_HOLD_SERVICE("refreshes");
 	for (i = 0; i < gpb_slot_count(GPB_REFRESH_SLOT); i++)
 	{
-		GpbRequestSlot *slot = gpb_slot_at(GPB_REFRESH_SLOT, i);
+		GpbRequestSlot *slot = gpb_own_slot(GPB_REFRESH_SLOT, i);
 
 		if (pg_atomic_read_u32(&slot->state) == GPB_SLOT_ABANDONED)
 			gpb_slot_free(GPB_REFRESH_SLOT, slot);
 		else if (gpb_slot_take(slot))
 		{
-			bool		ok = serve_upload(slot, gpb_slot_staging(GPB_REFRESH_SLOT, i));
+			bool		ok = serve_upload(slot, gpb_slot_staging(gpb_service_device,
+															 GPB_REFRESH_SLOT, i));
 
 			gpb_slot_answer(GPB_REFRESH_SLOT, slot, ok);
 			gpb_heartbeat();

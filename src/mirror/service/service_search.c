@@ -102,7 +102,7 @@ request_arrays(const GpbRequestSlot *slot, GpbSearchPiece *arrays)
 void
 gpb_search_submitted(int number)
 {
-	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+	GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 	GpbSearchState *search = &searches[number];
 
 	memset(search, 0, sizeof(*search));
@@ -126,7 +126,7 @@ gpb_search_submitted(int number)
 static bool
 search_launch(const GpbSearchSpec *spec, int channel, const int *numbers, int n)
 {
-	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, numbers[0]);
+	GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, numbers[0]);
 	GpbDeviceMirror *mirror = gpb_searchable_mirror(slot);
 	const uint32 *changed = NULL;
 	uint32		nblocks = 0;
@@ -168,7 +168,7 @@ static void
 launch_joined(int first)
 {
 	static GpbSearchSpec spec;
-	const GpbRequestSlot *leader = gpb_slot_at(GPB_QUERY_SLOT, small[first]);
+	const GpbRequestSlot *leader = gpb_own_slot(GPB_QUERY_SLOT, small[first]);
 	int			numbers[GPB_SEARCH_PIECES];
 	int			left = first;
 	int			i;
@@ -181,7 +181,7 @@ launch_joined(int first)
 	for (i = first; i < nsmall; i++)
 	{
 		int			number = small[i];
-		const GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+		const GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 		GpbSearchState *search = &searches[number];
 
 		if (spec.npieces == GPB_SEARCH_PIECES || !can_join(leader, slot))
@@ -230,7 +230,7 @@ launch_chunk(int number, int channel)
 {
 	static GpbSearchSpec spec;
 	GpbSearchState *search = &searches[number];
-	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+	GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 
 	spec.bound = slot->search.bound;
 	spec.order = slot->search.order;

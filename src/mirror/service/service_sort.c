@@ -68,7 +68,7 @@ gpb_sorts_reap(void)
 
 	for (number = 0; nopen > 0 && number < gpb_slot_count(GPB_QUERY_SLOT); number++)
 	{
-		GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+		GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 		uint32		state = pg_atomic_read_u32(&slot->state);
 
 		if (sorts[number].is_open && gpb_channel_is_free(gpb_query_channel(number)) &&
@@ -120,7 +120,7 @@ begin_sort(int number, const GpbRequestSlot *slot)
 static bool
 launch(int number)
 {
-	GpbRequestSlot *slot = gpb_slot_at(GPB_QUERY_SLOT, number);
+	GpbRequestSlot *slot = gpb_own_slot(GPB_QUERY_SLOT, number);
 	SlotSort   *sort = &sorts[number];
 	int			channel = gpb_query_channel(number);
 	bool		reads = slot->op == GPB_OP_SORT_READ;

@@ -16,6 +16,7 @@
 #include "mirror/map/changed_map.h"
 #include "mirror/map/refusals.h"
 #include "mirror/map/registry.h"
+#include "mirror/devices.h"
 #include "mirror/map_image.h"
 #include "mirror/pool.h"
 #include "mirror/refresher_state.h"
@@ -29,9 +30,8 @@
 enum
 {
 	REGISTRY_LOCK,
-	POOL_LOCK,
 	SERVICE_LOCK,
-	LOCKS
+	POOL_LOCKS					/* one for each device */
 };
 
 void
@@ -46,7 +46,7 @@ gpb_mirror_request_shmem(void)
 	RequestAddinShmemSpace(gpb_slots_shmem_size());
 	RequestAddinShmemSpace(gpb_pool_shmem_size());
 	RequestAddinShmemSpace(gpb_map_images_size());
-	RequestNamedLWLockTranche(GPB_TRANCHE, LOCKS);
+	RequestNamedLWLockTranche(GPB_TRANCHE, POOL_LOCKS + gpb_devices);
 }
 
 void
@@ -59,7 +59,7 @@ gpb_mirror_init_shmem(void)
 	gpb_refresher_state_init_shmem();
 	gpb_statistics_init_shmem();
 	gpb_refusals_init_shmem();
-	gpb_pool_init_shmem(&locks[POOL_LOCK].lock);
+	gpb_pool_init_shmem(&locks[POOL_LOCKS]);
 	gpb_map_images_init_shmem();
 	gpb_map_init_shmem();
 	gpb_slots_init_shmem();
@@ -68,7 +68,7 @@ gpb_mirror_init_shmem(void)
 }
 
 static void
-register_worker(const char *name, const char *function)
+register_worker(const char *name, const char *function, int number)
 {
 	BackgroundWorker worker;
 
@@ -80,16 +80,20 @@ register_worker(const char *name, const char *function)
 	strlcpy(worker.bgw_function_name, function, BGW_MAXLEN);
 	strlcpy(worker.bgw_name, name, BGW_MAXLEN);
 	strlcpy(worker.bgw_type, name, BGW_MAXLEN);
+	worker.bgw_main_arg = Int32GetDatum(number);
 	RegisterBackgroundWorker(&worker);
 }
 
 /*
- * Register service and refresher.  They start with the server, before recovery ends, so that a
- * standby has them; they connect to no database (rule M9).
+ * Register a service for each device, and the refresher.  They start with the server, before
+ * recovery ends, so that a standby has them; they connect to no database (rule M9).
  */
 void
 gpb_mirror_register_workers(void)
 {
-	register_worker("gpubtree service", "gpb_service_main");
-	register_worker("gpubtree refresher", "gpb_refresher_main");
+	int			device;
+
+	for (device = 0; device < gpb_devices; device++)
+		register_worker("gpubtree service", "gpb_service_main", device);
+	register_worker("gpubtree refresher", "gpb_refresher_main", 0);
 }

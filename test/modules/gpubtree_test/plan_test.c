@@ -42,11 +42,11 @@ reread(PlannedStmt *statement)
 
 /* Plan a statement, by PostgreSQL's planner itself if the setting says so. */
 static PlannedStmt *
-plan(Query *parse, const char *query_string, int cursor_options, ParamListInfo params)
+plan(GPB_PLANNER_ARGUMENTS)
 {
 	PlannedStmt *statement = previous_planner_hook != NULL && !passes_by ?
-		previous_planner_hook(parse, query_string, cursor_options, params) :
-		standard_planner(parse, query_string, cursor_options, params);
+		previous_planner_hook(GPB_PLANNER_PASSED) :
+		standard_planner(GPB_PLANNER_PASSED);
 
 	return reread_plans ? reread(statement) : statement;
 }

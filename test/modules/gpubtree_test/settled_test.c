@@ -6,7 +6,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "compat.h"
 
 #include "access/htup_details.h"
 #include "access/relation.h"
@@ -26,9 +26,14 @@
 PG_FUNCTION_INFO_V1(gpb_test_settled_record);
 PG_FUNCTION_INFO_V1(gpb_test_settled_look);
 PG_FUNCTION_INFO_V1(gpb_test_settled_states);
+PG_FUNCTION_INFO_V1(gpb_test_write_out);
 PG_FUNCTION_INFO_V1(gpb_test_settled_xmin);
 PG_FUNCTION_INFO_V1(gpb_test_widen_xid);
 PG_FUNCTION_INFO_V1(gpb_test_age_frozen);
+
+/* What makes another LSN of one: in its high word, and in its low word */
+#define NEXT_HIGH	(UINT64CONST(1) << 32)
+#define NEXT_LOW	8
 
 static void
 begin_reader(GpbSettledReader *reader, Relation heap)
@@ -92,18 +97,19 @@ look_in_state(GpbSettledReader *reader, BlockNumber block, const char *state, St
 		appendStringInfo(found, "%s%s", found->len > 0 ? ", " : "", state);
 }
 
-/* Set the LSN that a page shows for the time of a look.  A writer stores the two words in turn. */
+/*
+ * Set the LSN that a page shows for the time of a look.  Up to PostgreSQL 18 a writer stores the
+ * two words in turn.
+ */
 static void
-look_at_lsn(GpbSettledReader *reader, BlockNumber block, Page page, uint32 high, uint32 low,
+look_at_lsn(GpbSettledReader *reader, BlockNumber block, Page page, XLogRecPtr lsn,
 			const char *state, StringInfo found)
 {
-	PageXLogRecPtr *lsn = &((PageHeader) page)->pd_lsn;
-	PageXLogRecPtr saved = *lsn;
+	XLogRecPtr	saved = PageGetLSN(page);
 
-	lsn->xlogid = high;
-	lsn->xrecoff = low;
+	PageSetLSN(page, lsn);
 	look_in_state(reader, block, state, found);
-	*lsn = saved;
+	PageSetLSN(page, saved);
 }
 
 #ifdef GPB_HOLD_POINTS
@@ -114,20 +120,20 @@ static Page page_that_changes;
 static void
 change_page(const char *point)
 {
-	((PageHeader) page_that_changes)->pd_lsn.xrecoff += 8;
+	PageSetLSN(page_that_changes, PageGetLSN(page_that_changes) + NEXT_LOW);
 }
 
 /* Look at a page whose LSN changes when it was looked at once and no writer was found. */
 static void
 look_beside_writer(GpbSettledReader *reader, BlockNumber block, Page page, StringInfo found)
 {
-	PageXLogRecPtr saved = ((PageHeader) page)->pd_lsn;
+	XLogRecPtr	saved = PageGetLSN(page);
 
 	page_that_changes = page;
 	gpb_step_hook = change_page;
 	look_in_state(reader, block, "changed between the looks", found);
 	gpb_step_hook = NULL;
-	((PageHeader) page)->pd_lsn = saved;
+	PageSetLSN(page, saved);
 }
 #endif
 
@@ -143,10 +149,10 @@ gpb_test_settled_states(PG_FUNCTION_ARGS)
 	Buffer		buffer = ReadBuffer(heap, block);
 	BufferDesc *desc = GetBufferDescriptor(buffer - 1);
 	Page		page = BufferGetPage(buffer);
-	PageXLogRecPtr lsn = ((PageHeader) page)->pd_lsn;
+	XLogRecPtr	lsn = PageGetLSN(page);
 	StringInfoData found;
 	GpbSettledReader reader;
-	uint32		state;
+	GpbBufferState state;
 
 	initStringInfo(&found);
 	begin_reader(&reader, heap);
@@ -159,26 +165,40 @@ gpb_test_settled_states(PG_FUNCTION_ARGS)
 	/* a writer may have stored one word of a newer LSN already */
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	look_in_state(&reader, block, "exclusively locked", &found);
-	look_at_lsn(&reader, block, page, lsn.xlogid + 1, lsn.xrecoff, "high word stored", &found);
-	look_at_lsn(&reader, block, page, lsn.xlogid, lsn.xrecoff + 8, "low word stored", &found);
+	look_at_lsn(&reader, block, page, lsn + NEXT_HIGH, "high word stored", &found);
+	look_at_lsn(&reader, block, page, lsn + NEXT_LOW, "low word stored", &found);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	look_at_lsn(&reader, block, page, lsn.xlogid + 1, lsn.xrecoff, "other high word", &found);
-	look_at_lsn(&reader, block, page, lsn.xlogid, lsn.xrecoff + 8, "other low word", &found);
+	look_at_lsn(&reader, block, page, lsn + NEXT_HIGH, "other high word", &found);
+	look_at_lsn(&reader, block, page, lsn + NEXT_LOW, "other low word", &found);
 #ifdef GPB_HOLD_POINTS
 	look_beside_writer(&reader, block, page, &found);
 #endif
 
 	/* a page that is being read into the buffer */
 	state = LockBufHdr(desc);
-	UnlockBufHdr(desc, state & ~BM_VALID);
+	GPB_UNLOCK_HEADER(desc, state, -BM_VALID);
 	look_in_state(&reader, block, "not valid", &found);
 	state = LockBufHdr(desc);
-	UnlockBufHdr(desc, state | BM_VALID);
+	GPB_UNLOCK_HEADER(desc, state, BM_VALID);
 	look_in_state(&reader, block, "pinned again", &found);
 
 	ReleaseBuffer(buffer);
 	relation_close(heap, AccessShareLock);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(found.data, found.len));
+}
+
+/* (relation, block): lock a page as who writes it out does, and hold. */
+Datum
+gpb_test_write_out(PG_FUNCTION_ARGS)
+{
+	Relation	relation = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	Buffer		buffer = ReadBuffer(relation, (BlockNumber) PG_GETARG_INT64(1));
+
+	LockBuffer(buffer, GPB_WRITE_OUT_LOCK);
+	GPB_HOLD("page-is-written");
+	UnlockReleaseBuffer(buffer);
+	relation_close(relation, AccessShareLock);
+	PG_RETURN_VOID();
 }
 
 /* (heap): the xmin of a reader with the active snapshot, in 64 bits */

@@ -6,7 +6,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "postgres.h"
+#include "compat.h"
 
 #include "executor/executor.h"
 #include "fmgr.h"

@@ -1,0 +1,134 @@
+/*-------------------------------------------------------------------------
+ *
+ * aggregate_shards.h
+ *	  Leaves of a parent that are foreign tables: a shard, the server that has the rows, aggregates
+ *	  them, and returns groups.
+ *
+ * What is asked of a shard is SQL: the groups of the node's program, and of each group the number
+ * of its rows and core's aggregates, of which the words of an answer can be made, which any
+ * PostgreSQL answers; for exact sums of float8, and of squares, partial states, for which the shard
+ * must have the extension, and its server the option extensions 'gpubtree'.  By-value aggregates
+ * make groups of their values too.  Expressions that do not change while a statement runs, as
+ * now(), are evaluated here and sent as parameters.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_AGGREGATE_SHARDS_H
+#define GPB_AGGREGATE_SHARDS_H
+
+#include "postgres.h"
+#include "nodes/execnodes.h"
+#include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
+
+#include "exec/compile/grouping.h"
+#include "exec/shell/node_private.h"
+
+struct GpbAggregatePath;
+struct GpbAggregatePlan;
+struct GpbAggregateScan;
+
+/* ---- what a shard's rows have ---- */
+
+/* What becomes of a column of a shard's rows */
+typedef enum GpbShardPart
+{
+	GPB_SHARD_GROUP,			/* the words of a group slot, or the number of a text */
+	GPB_SHARD_BIN,				/* nothing: the moments of the row's bin have one result of the
+								 * group expression, which is that of */
+	GPB_SHARD_FIRST,			/* the first of them, and */
+	GPB_SHARD_LAST,				/* the last */
+	GPB_SHARD_ROWS,				/* the number of the group's rows */
+	GPB_SHARD_COUNT,			/* of an item: the number of values, and so on */
+	GPB_SHARD_SUM,
+	GPB_SHARD_LEAST,
+	GPB_SHARD_GREATEST,
+	GPB_SHARD_AND,
+	GPB_SHARD_OR,
+	GPB_SHARD_XOR,
+	GPB_SHARD_STATE				/* a partial state (exec/partial), of all terms of the item */
+} GpbShardPart;
+
+typedef struct GpbShardColumn
+{
+	GpbShardPart part;
+	int			number;			/* of a group slot's value: the group expression, counted from 0, or
+								 * behind them that of by-value aggregates; of first and last
+								 * moments: the group expression's; else of the item, behind them
+								 * those of filters of by-value aggregates */
+	Oid			type;			/* of the column */
+} GpbShardColumn;
+
+/* ---- planning ---- */
+
+typedef struct GpbShards GpbShards;
+
+/*
+ * Can a relation be asked for groups?  It is a foreign table of core's own postgres_fdw, whose way
+ * to find out what may be sent is relied upon.
+ */
+extern bool gpb_is_shard(PlannerInfo *root, RelOptInfo *leaf);
+
+/*
+ * Find out what shards are to be asked for by a query of a parent whose other leaves return states
+ * like those of "first".  Returns NULL, with *refusal set, if words of an answer can be made
+ * neither of core's aggregates nor of partial states.
+ */
+extern GpbShards *gpb_shards_match(const GpbGrouping *grouping,
+								   const struct GpbAggregatePath *first, const char **refusal);
+
+/*
+ * The path of a leaf's groups, whose rows have "state", which is NULL in them, before their
+ * columns; NULL if the foreign-data wrapper has none.
+ */
+extern Path *gpb_shard_path(GpbShards *shards, RelOptInfo *leaf, Expr *state);
+
+/* May a row of a shard have what no words say, or take more memory than there is? */
+extern bool gpb_shards_may_give_up(const GpbShards *shards);
+
+/* Add columns to the target of states, so that rows of states and of groups can come together. */
+extern void gpb_shards_widen(const GpbShards *shards, PathTarget *target);
+
+/* Let the plan know the columns of shards' rows. */
+extern void gpb_shards_fill(const GpbShards *shards, struct GpbAggregatePlan *plan);
+
+/* The plan of a path in which there are paths of shards, for the statement that is planned */
+extern Plan *gpb_shards_plan(GpbShards *shards, PlannerInfo *root, Path *path);
+
+/*
+ * An index that the foreign leaf would have if it were a table, as the partitioned table above it
+ * has one that holds all columns of the query; NULL if there is none.
+ */
+extern IndexOptInfo *gpb_shard_index(const GpbGrouping *grouping, RelOptInfo *leaf);
+
+/* ---- groups by date_trunc() (aggregate_shard_bins.c) ---- */
+
+/*
+ * A call of date_bin(), whose second argument is the moment, by which a shard groups where the
+ * query does by this call of date_trunc(); NULL if it is no such call, or none that bins are made
+ * for.
+ */
+extern FuncExpr *gpb_shard_bin(Expr *expression);
+
+/* The first or the last of moments, as an aggregate */
+extern Expr *gpb_shard_moment(Expr *moment, bool last);
+
+/* The call of date_trunc() with a CaseTestExpr for the moment */
+extern Expr *gpb_shard_bin_result(const FuncExpr *call);
+
+/* Has the zone of such a call one offset from the first moment to the last? */
+extern bool gpb_shard_bin_is_steady(const FuncExpr *call, int64 first, int64 last);
+
+/* ---- execution ---- */
+
+typedef struct GpbShardRows GpbShardRows;
+
+/* Prepare to read rows of groups, and let errors that a shard raises name it. */
+extern void gpb_shards_begin(struct GpbAggregateScan *scan);
+
+/*
+ * Merge a row of groups into the answers of the node.  Returns NULL, or why there is no answer.
+ */
+extern const char *gpb_shards_merge(struct GpbAggregateScan *scan, TupleTableSlot *row);
+
+#endif							/* GPB_AGGREGATE_SHARDS_H */

@@ -1,0 +1,237 @@
+/*-------------------------------------------------------------------------
+ *
+ * partial_bytes.c
+ *	  Numbers and exact sums as bytes of a partial state.
+ *
+ * Each has one form: whoever reads refuses any other, so that equal states are equal bytes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "compat.h"
+
+#include "common/int.h"
+#include "port/pg_bswap.h"
+
+#include "exec/partial/partial_internal.h"
+
+void
+gpb_partial_damaged(const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg("invalid aggregate state: %s", what),
+			 errdetail("States are what gpubtree_partial() and its like return, and what "
+					   "gpubtree_merge() makes of them."),
+			 errhint("Compute the state anew from its rows.")));
+}
+
+int64
+gpb_add_counts(int64 a, int64 b)
+{
+	int64		sum;
+
+	if (pg_add_s64_overflow(a, b, &sum))
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("aggregate states have too many values")));
+	return sum;
+}
+
+/* ---- bytes and words ---- */
+
+const uint8 *
+gpb_take_bytes(GpbPartialReader *reader, Size n)
+{
+	const uint8 *bytes = reader->at;
+
+	if (n > (Size) (reader->end - bytes))
+		gpb_partial_damaged("it is cut short");
+	reader->at += n;
+	return bytes;
+}
+
+uint8
+gpb_take_byte(GpbPartialReader *reader)
+{
+	return *gpb_take_bytes(reader, 1);
+}
+
+void
+gpb_put_count(StringInfo to, int64 count)
+{
+	uint64		rest = count;
+
+	for (; rest >= 0x80; rest >>= 7)
+		appendStringInfoCharMacro(to, (char) (rest | 0x80));
+	appendStringInfoCharMacro(to, (char) rest);
+}
+
+int64
+gpb_take_count(GpbPartialReader *reader)
+{
+	uint64		count = 0;
+	int			shift = 0;
+	uint8		byte;
+
+	do
+	{
+		byte = gpb_take_byte(reader);
+		/* nine bytes have the 63 bits of the greatest count */
+		if (shift == 63 || (byte == 0 && shift > 0))
+			gpb_partial_damaged("a number is not in its shortest form");
+		count |= (uint64) (byte & 0x7F) << shift;
+		shift += 7;
+	} while ((byte & 0x80) != 0);
+	return (int64) count;
+}
+
+void
+gpb_put_word(StringInfo to, int64 word)
+{
+	uint64		bytes = pg_hton64((uint64) word);
+
+	appendBinaryStringInfo(to, (char *) &bytes, sizeof(bytes));
+}
+
+int64
+gpb_take_word(GpbPartialReader *reader)
+{
+	uint64		bytes;
+
+	memcpy(&bytes, gpb_take_bytes(reader, sizeof(bytes)), sizeof(bytes));
+	return (int64) pg_ntoh64(bytes);
+}
+
+/* ---- exact sums ---- */
+
+/*
+ * What a sum begins with: which values that are not finite have a count, and whether finite ones
+ * add up to anything but 0
+ */
+#define GPB_SUM_NANS				1
+#define GPB_SUM_INFINITIES			2
+#define GPB_SUM_MINUS_INFINITIES	4
+#define GPB_SUM_FINITE				8
+
+/*
+ * A finite sum is an integer in two's complement, of limbs of 32 bits: its first limb that is not
+ * 0, how many follow from there, and they, the lowest first.  The last bin keeps the sign and has
+ * two.
+ */
+#define GPB_LIMBS	(GPB_FLOAT_BINS + 1)
+
+/*
+ * No sum of as many values as can be counted has bits beyond those of the last bin's lower limb:
+ * values end in bin 65.  So bins never overflow, however many sums are merged.
+ */
+#define GPB_LIMBS_READ	GPB_FLOAT_BINS
+
+/* The limbs that say all of a sum, [*first, end); returns end. */
+static int
+cut_sum(const uint32 *limb, int *first)
+{
+	int			end = GPB_LIMBS;
+
+	for (*first = 0; *first < GPB_LIMBS && limb[*first] == 0; (*first)++)
+		;
+	/* a limb that repeats the sign bit of the one below it says nothing */
+	while (end - 1 > *first && limb[end - 1] == (uint32) ((int32) limb[end - 2] >> 31))
+		end--;
+	return end;
+}
+
+void
+gpb_put_float_sum(StringInfo to, GpbFloatSum *sum)
+{
+	uint32		limb[GPB_LIMBS];
+	int			first;
+	int			end;
+	uint8		flags = 0;
+
+	gpb_float_sum_normalize(sum);
+	for (int i = 0; i < GPB_FLOAT_BINS; i++)
+		limb[i] = (uint32) sum->bin[i];
+	limb[GPB_LIMBS - 1] = (uint32) (sum->bin[GPB_FLOAT_BINS - 1] >> 32);
+	end = cut_sum(limb, &first);
+	flags |= sum->nans > 0 ? GPB_SUM_NANS : 0;
+	flags |= sum->positive_infinities > 0 ? GPB_SUM_INFINITIES : 0;
+	flags |= sum->negative_infinities > 0 ? GPB_SUM_MINUS_INFINITIES : 0;
+	flags |= first < GPB_LIMBS ? GPB_SUM_FINITE : 0;
+	appendStringInfoChar(to, (char) flags);
+	if (sum->nans > 0)
+		gpb_put_count(to, sum->nans);
+	if (sum->positive_infinities > 0)
+		gpb_put_count(to, sum->positive_infinities);
+	if (sum->negative_infinities > 0)
+		gpb_put_count(to, sum->negative_infinities);
+	if (first == GPB_LIMBS)
+		return;
+	appendStringInfoChar(to, (char) first);
+	appendStringInfoChar(to, (char) (end - first));
+	for (int i = first; i < end; i++)
+	{
+		uint32		bytes = pg_hton32(limb[i]);
+
+		appendBinaryStringInfo(to, (char *) &bytes, sizeof(bytes));
+	}
+}
+
+/* Read the count of values that are not finite, if there are such; *left goes down by it. */
+static int64
+take_special(GpbPartialReader *reader, bool there, int64 *left)
+{
+	int64		count;
+
+	if (!there)
+		return 0;
+	count = gpb_take_count(reader);
+	if (count == 0 || count > *left)
+		gpb_partial_damaged("a sum has more values than the state");
+	*left -= count;
+	return count;
+}
+
+/* Add the limbs of a finite sum to the bins. */
+static void
+take_limbs(GpbPartialReader *reader, GpbFloatSum *sum)
+{
+	int			first = gpb_take_byte(reader);
+	int			n = gpb_take_byte(reader);
+	const uint8 *bytes = gpb_take_bytes(reader, sizeof(uint32) * n);
+	uint32		limb = 0;
+	uint32		below = 0;
+
+	if (n == 0 || first + n > GPB_LIMBS_READ)
+		gpb_partial_damaged("a sum is beyond all sums");
+	for (int i = 0; i < n; i++)
+	{
+		below = limb;
+		memcpy(&limb, bytes + sizeof(uint32) * i, sizeof(limb));
+		limb = pg_ntoh32(limb);
+		if (i == 0 && limb == 0)
+			gpb_partial_damaged("a sum is not in its shortest form");
+		/* the last one has the sign */
+		sum->bin[first + i] += i < n - 1 ? (int64) limb : (int64) (int32) limb;
+	}
+	if (n > 1 && limb == (uint32) ((int32) below >> 31))
+		gpb_partial_damaged("a sum is not in its shortest form");
+	if (++sum->pending >= (int64) 1 << 30)
+		gpb_float_sum_normalize(sum);
+}
+
+/* "count" is the number of values of which it is the sum. */
+void
+gpb_take_float_sum(GpbPartialReader *reader, int64 count, GpbFloatSum *sum)
+{
+	uint8		flags = gpb_take_byte(reader);
+	int64		left = count;
+
+	if (flags >= GPB_SUM_FINITE * 2)
+		gpb_partial_damaged("a sum has unknown parts");
+	sum->nans += take_special(reader, (flags & GPB_SUM_NANS) != 0, &left);
+	sum->positive_infinities += take_special(reader, (flags & GPB_SUM_INFINITIES) != 0, &left);
+	sum->negative_infinities += take_special(reader, (flags & GPB_SUM_MINUS_INFINITIES) != 0,
+											 &left);
+	if ((flags & GPB_SUM_FINITE) != 0)
+		take_limbs(reader, sum);
+}

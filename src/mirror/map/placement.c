@@ -1,0 +1,165 @@
+/*-------------------------------------------------------------------------
+ *
+ * placement.c
+ *	  Which device gets a new mirror: the one with most memory free.
+ *
+ * So mirrors spread, those of a table's partitions, too, which are made one after the other.  A
+ * mirror that is being made counts with what it is thought to need.  Where no device has room, that
+ * one makes it whose mirrors were used longest ago, as if all were one device.  A mirror stays
+ * where it is as long as it lives.  If its device is lost the next service for that discards it,
+ * and it is made anew where there is most memory then.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "mirror/map/placement.h"
+
+#include "mirror/heartbeat.h"
+#include "mirror/map/eviction.h"
+#include "mirror/map/refusals.h"
+#include "mirror/service_state.h"
+#include "mirror/settings.h"
+
+/* Roughly how many pages of an index one page of level 1 stands for */
+#define GPB_PAGES_PER_INNER		256
+
+uint64
+gpb_mirror_bytes_expected(GpbMirrorMode mode, BlockNumber nblocks)
+{
+	uint64		bytes = (uint64) nblocks * BLCKSZ;
+
+	return mode == GPB_MIRROR_FULL ? bytes : bytes / GPB_PAGES_PER_INNER;
+}
+
+bool
+gpb_is_too_large(BlockNumber nblocks, int device)
+{
+	uint64		bytes = (uint64) nblocks * BLCKSZ;
+	uint64		memory = gpb_device_memory_limit(device);
+
+	return (gpb_max_mirror_size > 0 && bytes > (uint64) gpb_max_mirror_size * 1024) ||
+		(memory > 0 && bytes > memory);
+}
+
+/* What the mirror in a slot takes, or is to take, of its device's memory */
+static uint64
+memory_of(GpbMirrorSlot *mirror)
+{
+	return Max(pg_atomic_read_u64(&mirror->memory), mirror->expected);
+}
+
+uint64
+gpb_device_memory_taken(int device)
+{
+	uint64		taken = 0;
+	int			slot;
+
+	for (slot = 0; slot < GPB_MIRRORS; slot++)
+	{
+		GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
+
+		if (pg_atomic_read_u32(&mirror->state) != GPB_MIRROR_FREE && mirror->device == device)
+			taken += memory_of(mirror);
+	}
+	return taken;
+}
+
+/*
+ * Would a mirror of so many bytes find room on a device beside all that are kept?  A fourth of the
+ * memory is left to requests, which find none where nothing makes room.  What the others take is
+ * what the service last said, so this is for the common case: nothing need be copied to find out.
+ */
+static bool
+fits_beside_on(int device, uint64 bytes, TimestampTz keep_since)
+{
+	uint64		limit = gpb_device_memory_limit(device);
+	int			slot;
+
+	for (slot = 0; slot < GPB_MIRRORS; slot++)
+	{
+		GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
+
+		if (pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_LIVE && mirror->device == device &&
+			pg_atomic_read_u64(&mirror->last_used) >= (uint64) keep_since)
+			bytes += pg_atomic_read_u64(&mirror->memory);
+	}
+	return limit == 0 || bytes <= limit / 4 * 3;
+}
+
+bool
+gpb_fits_beside(BlockNumber nblocks, TimestampTz keep_since)
+{
+	int			device;
+
+	if (keep_since == 0)
+		return true;
+	for (device = 0; device < gpb_devices; device++)
+	{
+		if (gpb_service_serves(device) &&
+			fits_beside_on(device, (uint64) nblocks * BLCKSZ, keep_since))
+			return true;
+	}
+	return false;
+}
+
+/* Bytes of a device's memory that no mirror has, or is to have */
+static uint64
+free_memory(int device)
+{
+	uint64		limit = gpb_device_memory_limit(device);
+	uint64		taken = gpb_device_memory_taken(device);
+
+	return limit > taken ? limit - taken : 0;
+}
+
+/* May the device have such a mirror, if others make room? */
+static bool
+may_have(int device, const GpbIdentity *identity, GpbMirrorMode mode, BlockNumber nblocks)
+{
+	return gpb_service_serves(device) && !gpb_is_refused(identity, mode, device) &&
+		(mode == GPB_MIRROR_INNER_ONLY || !gpb_is_too_large(nblocks, device));
+}
+
+/*
+ * When was the mirror used that would be the first to make room on a device?  The latest time there
+ * is, if none would.
+ */
+static TimestampTz
+least_used_at(int device, TimestampTz keep_since)
+{
+	int			victim = gpb_registry_least_used(device, GPB_NOT_MIRRORED, keep_since);
+
+	return victim == GPB_NOT_MIRRORED ? PG_INT64_MAX :
+		(TimestampTz) pg_atomic_read_u64(&gpb_registry->mirrors[victim].last_used);
+}
+
+int
+gpb_place_mirror(const GpbIdentity *identity, GpbMirrorMode mode, BlockNumber nblocks,
+				 TimestampTz keep_since)
+{
+	uint64		bytes = gpb_mirror_bytes_expected(mode, nblocks);
+	int			best = GPB_NO_DEVICE;
+	uint64		most = 0;
+	int			device;
+
+	for (device = 0; device < gpb_devices; device++)
+	{
+		uint64		memory;
+
+		if (!may_have(device, identity, mode, nblocks))
+			continue;
+		memory = free_memory(device);
+		if (best != GPB_NO_DEVICE && memory <= most)
+			continue;
+		best = device;
+		most = memory;
+	}
+	if (best == GPB_NO_DEVICE || bytes <= most)
+		return best;
+	for (device = 0; device < gpb_devices; device++)
+	{
+		if (device != best && may_have(device, identity, mode, nblocks) &&
+			least_used_at(device, keep_since) < least_used_at(best, keep_since))
+			best = device;
+	}
+	return best;
+}

@@ -1,0 +1,33 @@
+/*-------------------------------------------------------------------------
+ *
+ * placement.h
+ *	  Which device gets a new mirror; see placement.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef GPB_PLACEMENT_H
+#define GPB_PLACEMENT_H
+
+#include "mirror/map/registry.h"
+
+/*
+ * About how many bytes a mirror of an index of so many blocks needs.
+ */
+extern uint64 gpb_mirror_bytes_expected(GpbMirrorMode mode, BlockNumber nblocks);
+/* Is an index of nblocks blocks larger than is allowed, or than the device's memory? */
+extern bool gpb_is_too_large(BlockNumber nblocks, int device);
+/* The bytes that mirrors take, or are to take, of a device. */
+extern uint64 gpb_device_memory_taken(int device);
+/*
+ * Would a mirror of all pages of an index of so many blocks find room on some device beside those
+ * that were used at keep_since or later?
+ */
+extern bool gpb_fits_beside(BlockNumber nblocks, TimestampTz keep_since);
+/*
+ * The device for a new mirror, or GPB_NO_DEVICE if none may have it.  Registry lock held.
+ */
+#define GPB_NO_DEVICE	(-1)
+extern int	gpb_place_mirror(const GpbIdentity *identity, GpbMirrorMode mode, BlockNumber nblocks,
+							 TimestampTz keep_since);
+
+#endif							/* GPB_PLACEMENT_H */

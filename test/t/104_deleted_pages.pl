@@ -112,7 +112,7 @@ for my $reader (sort keys %readers)
 			gpb_wait_for_hold($node);
 			my $vacuum = gpb_start($node, 'VACUUM (TRUNCATE OFF) t');
 			# A walk holds the pin of its leaf.
-			if ($reader eq 'walk') { gpb_wait_until('VACUUM to wait', sub { value("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'BufferPin'") || value("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'VACUUM%' AND state = 'active'") == 0 }) }
+			if ($reader eq 'walk') { gpb_wait_until('VACUUM to wait', sub { value('SELECT count(*) FROM pg_stat_activity WHERE ' . gpb_waits_for_pin()) || value("SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'VACUUM%' AND state = 'active'") == 0 }) }
 			else { gpb_finish($vacuum); $deeds{$deed}->(); value("SELECT gpubtree_refresh('t_k')") if $refresh; }
 			$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 			is((split /\n/, gpb_finish($session))[-1], $right, $name);

@@ -60,7 +60,7 @@ SQL
 # ---- layouts ----
 
 # Nodes where there can be one: their sums of float8 are exact, and core's are not.
-my $low_cost = join('', map { "SET $_ = off;\n" } qw(enable_seqscan enable_indexscan enable_indexonlyscan enable_bitmapscan gpubtree.enable_scan))
+my $low_cost = join('', map { "SET $_ = off;\n" } qw(enable_seqscan enable_indexscan enable_indexonlyscan enable_bitmapscan enable_hashagg enable_sort gpubtree.enable_scan))
   . "SET gpubtree.setup_cost = 0;\nSET gpubtree.batch_setup_cost = 0;\n";
 
 sub rows_sql
@@ -175,8 +175,11 @@ sub compare
 		$sent++, note("rows are sent: $far\n$line") if $line !~ /count\(\*\)/;
 	}
 	return 1 if $a eq $b;
+	# sums of floats by core depend on the order of rows
+	my @plans = map { $session->query_safe("EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) $_") } $far, $one;
+	return 1 if $query =~ /\(f4?\b|, f4?\)|\(DISTINCT d/ && grep { !/\A\W*Custom Scan \(Gpubtree\w*Aggregate/ || /Gave Up/ } @plans;
 	fail("$name: $far\nshards: $a\none table: $b");
-	note($session->query_safe("EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) $_")) foreach $far, $one;
+	note($_) foreach @plans;
 	return 0;
 }
 

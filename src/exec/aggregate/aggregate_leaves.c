@@ -361,19 +361,19 @@ make_rows(const GpbMerge *merge, RelOptInfo *leaf)
 
 /*
  * Find out what shards are asked, if there is any.  Where no leaf has an index, the partitioned
- * table has one that says what states are like.
+ * table has one that says what states are like.  Returns NULL, or why no shard is asked.
  */
 static const char *
 match_shards(GpbMerge *merge)
 {
 	PlannerInfo *root = merge->query.root;
-	const char *refusal = "no partition is a shard that can be asked for groups";
+	const char *refusal;
 	int			i = 0;
 
 	while (i < merge->n && !gpb_is_shard(root, merge->leaf[i]))
 		i++;
 	if (i == merge->n)
-		return refusal;
+		return NULL;
 	if (merge->first == NULL)
 	{
 		IndexOptInfo *index = gpb_shard_index(merge->grouping, merge->leaf[i]);
@@ -538,7 +538,8 @@ match_leaves(GpbMerge *merge, bool *disagrees)
 	}
 	why = match_shards(merge);
 	if (merge->first == NULL)
-		return about_leaf(merge, largest, psprintf("%s; %s", refusal[largest], why));
+		return about_leaf(merge, largest, why == NULL ? refusal[largest] :
+						  psprintf("%s; %s", refusal[largest], why));
 	if (merge->shards != NULL)
 		make_groups(merge, refusal);
 	if (merge->shards == NULL && !gpb_rel_is_table(merge->query.root, merge->first_query.rel))

@@ -55,6 +55,35 @@ get_values(GpbPrivateReader *reader, const List *values, const List *fractions,
 	}
 }
 
+/* Append columns of shards' rows to a plan's private list. */
+static void
+put_shard_columns(List **private, int n, const GpbShardColumn *columns)
+{
+	gpb_put_int(private, n);
+	for (int i = 0; i < n; i++)
+	{
+		gpb_put_int(private, columns[i].part);
+		gpb_put_int(private, columns[i].number);
+		gpb_put_oid(private, columns[i].type);
+	}
+}
+
+/* Get what put_shard_columns() put; columns are palloc'd.  Returns their number. */
+static int
+get_shard_columns(GpbPrivateReader *reader, GpbShardColumn **columns)
+{
+	int			n = gpb_get_int(reader);
+
+	*columns = palloc(sizeof(GpbShardColumn) * Max(n, 1));
+	for (int i = 0; i < n; i++)
+	{
+		(*columns)[i].part = gpb_get_int(reader);
+		(*columns)[i].number = gpb_get_int(reader);
+		(*columns)[i].type = gpb_get_oid(reader);
+	}
+	return n;
+}
+
 void
 gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan)
 {
@@ -74,7 +103,7 @@ gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan)
 	gpb_sets_put(&scan->custom_private, &plan->sets);
 	put_values(plan, &scan->custom_private, &scan->custom_exprs);
 	scan->custom_exprs = lappend(lappend(scan->custom_exprs, plan->skips), plan->bins);
-	gpb_shard_columns_put(&scan->custom_private, plan->nshard, plan->shard);
+	put_shard_columns(&scan->custom_private, plan->nshard, plan->shard);
 	gpb_put_int(&scan->custom_private, plan->has_program);
 	if (plan->has_program)
 		gpb_program_put(&scan->custom_private, &plan->program);
@@ -114,7 +143,7 @@ gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan)
 	get_values(&reader, list_nth(scan->custom_exprs, 6), list_nth(scan->custom_exprs, 7), plan);
 	plan->skips = list_nth(scan->custom_exprs, 8);
 	plan->bins = list_nth(scan->custom_exprs, 9);
-	plan->nshard = gpb_shard_columns_get(&reader, &plan->shard);
+	plan->nshard = get_shard_columns(&reader, &plan->shard);
 	plan->has_program = gpb_get_int(&reader);
 	if (plan->has_program)
 		gpb_program_get(&reader, list_nth(scan->custom_exprs, 5), &plan->program);

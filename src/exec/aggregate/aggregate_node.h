@@ -38,7 +38,8 @@ typedef enum GpbAggregateSource
 	GPB_OF_INDEX,				/* the entries of ranges of its index */
 	GPB_OF_STATES,				/* states (README) that the child returns, each of a part of the
 								 * table, and groups that shards return; the index is that of one of
-								 * the nodes they come from, or of the table, which has partitions */
+								 * the nodes they come from, or of the table, which has partitions
+								 * */
 	GPB_OF_ROWS					/* rows of a table, which the child returns */
 } GpbAggregateSource;
 

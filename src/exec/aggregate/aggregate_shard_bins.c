@@ -49,27 +49,52 @@ zone_of(const FuncExpr *call)
 	return gpb_zone_by_name(DatumGetTextPP(lthird_node(Const, call->args)->constvalue));
 }
 
+/* Is the zone's offset at this moment so many whole hours? */
+static bool
+is_whole(pg_tz *zone, TimestampTz moment)
+{
+	struct pg_tm tm;
+	fsec_t		fsec;
+	int			offset;
+
+	return timestamp2tm(moment, &offset, &tm, &fsec, NULL, zone) == 0 &&
+		offset % SECS_PER_HOUR == 0;
+}
+
+/* Is the zone whole hours from UTC in these years? */
+static bool
+has_whole_hours(pg_tz *zone)
+{
+	TimestampTz now = GetCurrentTimestamp();
+	TimestampTz *changes;
+	int			n = gpb_zone_changes(zone, now - 5 * 366 * USECS_PER_DAY,
+									 now + 2 * 366 * USECS_PER_DAY, &changes);
+
+	for (int i = 0; i < n; i++)
+	{
+		if (!is_whole(zone, changes[i]))
+			return false;
+	}
+	return is_whole(zone, now);
+}
+
 /*
- * The length of bins, in microseconds, of which groups of this unit are made: as long as the unit, or
- * an hour where an offset may change in it; a day instead of months; a quarter of an hour where the
- * zone is not whole hours from UTC.
+ * The length of bins, in microseconds, of which groups of this unit are made: as long as the unit,
+ * or an hour where an offset may change in it; a day instead of months; a quarter of an hour where
+ * the zone is not whole hours from UTC.
  */
 static int64
 bin_length(const GpbTruncUnit *unit, const FuncExpr *call)
 {
 	int64		length = unit->length > 0 ? Min(unit->length, USECS_PER_DAY) : USECS_PER_DAY;
 	pg_tz	   *zone;
-	int			offset;
-	struct pg_tm tm;
-	fsec_t		fsec;
 
 	if (call->funcid == F_DATE_TRUNC_TEXT_TIMESTAMP || length < USECS_PER_HOUR)
 		return length;
 	zone = zone_of(call);
-	if (zone == NULL ||
-		timestamp2tm(GetCurrentTimestamp(), &offset, &tm, &fsec, NULL, zone) != 0)
+	if (zone == NULL)
 		return 0;
-	return offset % SECS_PER_HOUR == 0 ? USECS_PER_HOUR : 15 * USECS_PER_MINUTE;
+	return has_whole_hours(zone) ? USECS_PER_HOUR : 15 * USECS_PER_MINUTE;
 }
 
 FuncExpr *

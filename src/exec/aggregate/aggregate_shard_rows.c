@@ -33,8 +33,8 @@ typedef struct GpbShardPlace
 	GpbWordType words;			/* of a group's value, or of an item's */
 	int			slot;			/* of a group: its first */
 	const GpbAnswerColumn *column;	/* of an item */
-	GpbAnswerColumn state[GPB_PARTIAL_RESTS + 1];	/* of a state: that of each of its terms, with the
-													 * words that it fills; all zeros: none */
+	GpbAnswerColumn state[GPB_PARTIAL_RESTS + 1];	/* of a state: that of each of its terms, with
+													 * the words that it fills; all zeros: none */
 	GpbPartialKind kind;		/* of the state */
 	FuncExpr   *call;			/* of moments: what makes groups of them */
 	ExprState  *result;
@@ -209,7 +209,9 @@ set_group(GpbAggregateScan *scan, const GpbShardPlace *place, Datum value, bool 
 	return true;
 }
 
-/* Set the 128 bits of a sum.  Returns false if it has more, or digits that the values cannot have. */
+/*
+ * Set the 128 bits of a sum.  Returns false if it has more, or digits that the values cannot have.
+ */
 static bool
 set_sum(const GpbShardPlace *place, Datum value, int64 *answer)
 {

@@ -4,10 +4,10 @@
  *	  Planning of leaves that are foreign tables, whose shards aggregate.
  *
  * Core asks a foreign-data wrapper for grouped rows only where the whole query is of one foreign
- * table, or where partitions need no merging.  Here the wrapper is asked for each leaf by itself, of
- * a relation that nobody else knows, with the groups of the node's program.  postgres_fdw takes these
- * from the query that the planner's data say is planned, both when it makes the path and when it
- * makes the plan: so both are made with a copy of that data, whose query groups by them.
+ * table, or where partitions need no merging.  Here the wrapper is asked for each leaf by itself,
+ * of a relation that nobody else knows, with the groups of the node's program.  postgres_fdw takes
+ * these from the query that the planner's data say is planned, both when it makes the path and when
+ * it makes the plan: so both are made with a copy of that data, whose query groups by them.
  *
  *-------------------------------------------------------------------------
  */
@@ -61,33 +61,6 @@ struct GpbShards
 };
 
 /* ---- columns ---- */
-
-void
-gpb_shard_columns_put(List **private, int n, const GpbShardColumn *columns)
-{
-	gpb_put_int(private, n);
-	for (int i = 0; i < n; i++)
-	{
-		gpb_put_int(private, columns[i].part);
-		gpb_put_int(private, columns[i].number);
-		gpb_put_oid(private, columns[i].type);
-	}
-}
-
-int
-gpb_shard_columns_get(GpbPrivateReader *reader, GpbShardColumn **columns)
-{
-	int			n = gpb_get_int(reader);
-
-	*columns = palloc(sizeof(GpbShardColumn) * Max(n, 1));
-	for (int i = 0; i < n; i++)
-	{
-		(*columns)[i].part = gpb_get_int(reader);
-		(*columns)[i].number = gpb_get_int(reader);
-		(*columns)[i].type = gpb_get_oid(reader);
-	}
-	return n;
-}
 
 /* Is there such a column of an item already, whose words are those of item "number" too? */
 static bool
@@ -445,7 +418,9 @@ gpb_shards_widen(const GpbShards *shards, PathTarget *target)
 
 /* ---- what is evaluated here ---- */
 
-/* Is the value of an expression to be sent: has it no column, but a function that is not immutable? */
+/*
+ * Is the value of an expression to be sent: has it no column, but a function that is not immutable?
+ */
 static bool
 is_sent(Node *node)
 {
@@ -558,8 +533,8 @@ send_restrictions(GpbShards *shards, List *restrictions, bool *changed)
 }
 
 /*
- * The leaf as the wrapper is to see it.  What it has found out about the leaf's restrictions is found
- * out anew if some of them change.
+ * The leaf as the wrapper is to see it.  What it has found out about the leaf's restrictions is
+ * found out anew if some of them change.
  */
 static RelOptInfo *
 input_of(GpbShards *shards, RelOptInfo *leaf)
@@ -752,7 +727,10 @@ fill_index(PlannerInfo *root, RelOptInfo *leaf, const AttrNumber *columns, Relat
 	return true;
 }
 
-/* What the planner would know of the parent's index, were it one of the leaf's; NULL if it cannot be */
+/*
+ * What the planner would know of the parent's index, were it one of the leaf's; NULL if it cannot
+ * be
+ */
 static IndexOptInfo *
 index_of_leaf(PlannerInfo *root, RelOptInfo *leaf, const AttrNumber *columns, Relation relation)
 {

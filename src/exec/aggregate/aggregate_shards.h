@@ -4,12 +4,12 @@
  *	  Leaves of a parent that are foreign tables: a shard, the server that has the rows, aggregates
  *	  them, and returns groups.
  *
- * What is asked of a shard is SQL: the groups of the node's program, and of each group the number of
- * its rows and core's aggregates, of which the words of an answer can be made, which any PostgreSQL
- * answers; for exact sums of float8, and of squares, partial states, for which the shard must have
- * the extension, and its server the option extensions 'gpubtree'.  By-value aggregates make groups
- * of their values too.  Expressions that do not change while a statement runs, as now(), are
- * evaluated here and sent as parameters.
+ * What is asked of a shard is SQL: the groups of the node's program, and of each group the number
+ * of its rows and core's aggregates, of which the words of an answer can be made, which any
+ * PostgreSQL answers; for exact sums of float8, and of squares, partial states, for which the shard
+ * must have the extension, and its server the option extensions 'gpubtree'.  By-value aggregates
+ * make groups of their values too.  Expressions that do not change while a statement runs, as
+ * now(), are evaluated here and sent as parameters.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,8 +34,8 @@ struct GpbAggregateScan;
 typedef enum GpbShardPart
 {
 	GPB_SHARD_GROUP,			/* the words of a group slot, or the number of a text */
-	GPB_SHARD_BIN,				/* nothing: the moments of the row's bin have one result of the group
-								 * expression, which is that of */
+	GPB_SHARD_BIN,				/* nothing: the moments of the row's bin have one result of the
+								 * group expression, which is that of */
 	GPB_SHARD_FIRST,			/* the first of them, and */
 	GPB_SHARD_LAST,				/* the last */
 	GPB_SHARD_ROWS,				/* the number of the group's rows */
@@ -59,10 +59,6 @@ typedef struct GpbShardColumn
 	Oid			type;			/* of the column */
 } GpbShardColumn;
 
-/* Append columns to a plan's private list, and read what was appended; columns are palloc'd. */
-extern void gpb_shard_columns_put(List **private, int n, const GpbShardColumn *columns);
-extern int	gpb_shard_columns_get(GpbPrivateReader *reader, GpbShardColumn **columns);
-
 /* ---- planning ---- */
 
 typedef struct GpbShards GpbShards;
@@ -75,15 +71,15 @@ extern bool gpb_is_shard(PlannerInfo *root, RelOptInfo *leaf);
 
 /*
  * Find out what shards are to be asked for by a query of a parent whose other leaves return states
- * like those of "first".  Returns NULL, with *refusal set, if words of an answer can be made neither
- * of core's aggregates nor of partial states.
+ * like those of "first".  Returns NULL, with *refusal set, if words of an answer can be made
+ * neither of core's aggregates nor of partial states.
  */
 extern GpbShards *gpb_shards_match(const GpbGrouping *grouping,
 								   const struct GpbAggregatePath *first, const char **refusal);
 
 /*
- * The path of a leaf's groups, whose rows have "state", which is NULL in them, before their columns;
- * NULL if the foreign-data wrapper has none.
+ * The path of a leaf's groups, whose rows have "state", which is NULL in them, before their
+ * columns; NULL if the foreign-data wrapper has none.
  */
 extern Path *gpb_shard_path(GpbShards *shards, RelOptInfo *leaf, Expr *state);
 
@@ -108,8 +104,9 @@ extern IndexOptInfo *gpb_shard_index(const GpbGrouping *grouping, RelOptInfo *le
 /* ---- groups by date_trunc() (aggregate_shard_bins.c) ---- */
 
 /*
- * A call of date_bin(), whose second argument is the moment, by which a shard groups where the query
- * does by this call of date_trunc(); NULL if it is no such call, or none that bins are made for.
+ * A call of date_bin(), whose second argument is the moment, by which a shard groups where the
+ * query does by this call of date_trunc(); NULL if it is no such call, or none that bins are made
+ * for.
  */
 extern FuncExpr *gpb_shard_bin(Expr *expression);
 

@@ -18,8 +18,8 @@ typedef struct GpbGrouping
 {
 	PlannerInfo *root;
 	RelOptInfo *rel;			/* the only child that planning has left of a parent */
-	List	   *leaves;			/* RelOptInfos: if it has left several, or a foreign one, all of them,
-								 * and rel is the parent; else NIL */
+	List	   *leaves;			/* RelOptInfos: if it has left several, or a foreign one, all of
+								 * them, and rel is the parent; else NIL */
 	RelOptInfo *grouped_rel;	/* which has the paths */
 	PathTarget *target;			/* of these */
 	List	   *clauses;		/* SortGroupClauses: of DISTINCT too */

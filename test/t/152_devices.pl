@@ -320,6 +320,7 @@ gpb_index_is_sound($node, "b_$_", "index $_ is sound") foreach (1, 2);
 
 # ---- a standby ----
 
+set('gpubtree.memory_limit', "'5MB'");
 my $standby = gpb_standby($node);
 wait_for_devices($standby, 2);
 answers('standby', $standby);

@@ -195,7 +195,9 @@ add_sums(GpbShards *shards, const GpbAggregateItem *item, int want, int number, 
 static bool
 add_values(GpbShards *shards, const GpbAggregateItem *item, int want, int number, Aggref *aggref)
 {
-	if (item->type.sql == MONEYOID || has_decimal_terms(&item->terms))
+	/* a state that the query wants has bounds beside sums, which columns of sums do not */
+	if (item->type.sql == MONEYOID || has_decimal_terms(&item->terms) ||
+		gpb_function_is_partial(item->function))
 		return false;
 	if (gpb_input_is_pair(gpb_find_aggregate(aggref->aggfnoid)->input))
 		return add_state(shards, GPB_PARTIAL_PAIRS, FLOAT8OID, number, aggref);
@@ -425,6 +427,7 @@ static bool
 is_sent(Node *node)
 {
 	return !IsA(node, List) && !IsA(node, TargetEntry) && !IsA(node, Aggref) &&
+		!IsA(node, CaseWhen) &&
 		contain_mutable_functions(node) && !contain_volatile_functions(node) &&
 		!contain_subplans(node) && !contain_var_clause(node) && !contain_agg_clause(node);
 }

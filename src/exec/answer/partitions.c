@@ -337,7 +337,7 @@ grow_share(GpbPartitions *partitions, GpbOpenPartition *open, Size width, bool n
 	}
 	else
 		open->ranges = gpb_realloc_array(open->ranges, open->capacity * width);
-	if (numbered)
+	if (numbered || open->number != NULL)
 		open->number = open->number == NULL ?
 			gpb_alloc_array(partitions->context, open->capacity * sizeof(uint32)) :
 			gpb_realloc_array(open->number, open->capacity * sizeof(uint32));
@@ -397,6 +397,10 @@ part_ranges_of(GpbPartitions *partitions, GpbRangeForm form, const void *ranges,
 				continue;
 			if (share->n == open->capacity)
 				grow_share(partitions, open, width, numbered);
+			/* room that was made where ranges had no numbers has none for them */
+			if (numbered && open->number == NULL)
+				open->number = gpb_alloc_array(partitions->context,
+											   open->capacity * sizeof(uint32));
 			if (form == GPB_RANGE_POINTS)
 				((GpbKey *) open->ranges)[share->n] = keys.lo;
 			else

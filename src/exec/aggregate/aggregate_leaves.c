@@ -119,18 +119,10 @@ leaf_query(const GpbMerge *merge, RelOptInfo *leaf, GpbAggregateQuery *query)
 static void
 add_model(GpbMerge *merge, GpbAggregatePath *own)
 {
-	uint32		columns = gpb_program_columns(&own->plan.program.program);
-
 	if (list_length(merge->models) >= MAX_MODELS)
 		return;
 	merge->models = lappend(merge->models, own);
-	own->codes = 0;
-	for (int slot = 1; slot <= own->index->ncolumns - own->index->nkeycolumns; slot++)
-	{
-		if ((columns >> (slot - 1) & 1) != 0 &&
-			gpb_slot_coding(own->index, slot) == GPB_CODING_DICTIONARY)
-			own->codes |= (uint32) 1 << (slot - 1);
-	}
+	own->codes = gpb_program_code_columns(own->index, &own->plan.program.program);
 }
 
 /*

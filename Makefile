@@ -15,6 +15,9 @@
 #   mkdir b; make -C b -f ../Makefile
 #                       builds in b, and writes nothing beside the sources; so does VPATH=FOLDER
 
+# What is made without a target: rules that stand before PGXS's are not
+all:
+
 EXTENSION = gpubtree
 MODULE_big = gpubtree
 # The first version's script, and one from each version to the next: PostgreSQL runs them in turn.

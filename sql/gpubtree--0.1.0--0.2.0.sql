@@ -23,51 +23,71 @@ CREATE FUNCTION gpubtree_sums_step(internal, anyelement)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_sums_step(internal, anyelement) IS
+	'take a value into a partial state of sums';
 
 CREATE FUNCTION gpubtree_moments_step(internal, anyelement)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_moments_step(internal, anyelement) IS
+	'take a value into a partial state of sums and squares';
 
 CREATE FUNCTION gpubtree_pairs_step(internal, double precision, double precision)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_pairs_step(internal, double precision, double precision) IS
+	'take a pair into a partial state of pairs';
 
 CREATE FUNCTION gpubtree_values_step(internal, anyelement)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_values_step(internal, anyelement) IS
+	'take a value into a partial state of values';
 
 CREATE FUNCTION gpubtree_first_step(internal, anyelement, anycompatible)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_first_step(internal, anyelement, anycompatible) IS
+	'take a row into the partial state of the first value';
 
 CREATE FUNCTION gpubtree_last_step(internal, anyelement, anycompatible)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_last_step(internal, anyelement, anycompatible) IS
+	'take a row into the partial state of the last value';
 
 CREATE FUNCTION gpubtree_merge_step(internal, bytea)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_merge_step(internal, bytea) IS
+	'merge a partial state into another';
 
 CREATE FUNCTION gpubtree_state_combine(internal, internal)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_state_combine(internal, internal) IS
+	'merge the partial states of two processes';
 
 CREATE FUNCTION gpubtree_state_write(internal)
 RETURNS bytea
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_state_write(internal) IS
+	'a partial state as bytes';
 
 CREATE FUNCTION gpubtree_state_read(bytea, internal)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_state_read(bytea, internal) IS
+	'the partial state of bytes';
 
 CREATE AGGREGATE gpubtree_partial(smallint) (
 	SFUNC = gpubtree_sums_step,

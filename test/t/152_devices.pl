@@ -1,4 +1,4 @@
-# Several devices of one server: a service each, mirrors where most memory is free, and what becomes of
+# Several devices of one server: a service each, mirrors where most of the memory is free, and what becomes of
 # queries where one device is lost, is slow, hangs, is full, or comes back; on a standby, too.  Two host
 # devices stand for two GPUs.  Guards devices.c, placement.c, and what of the mirror is there once a device.
 use GpubtreeHold;
@@ -302,8 +302,10 @@ is(mirrors(), 'p1 0, p2 1, p3 0, p4 1', 'mirrors are made anew on both');
 # ---- builds ----
 
 # Two builds sort at a time, each on a device of its own.
-set('gpubtree.memory_limit', "'64MB'");
-$node->poll_query_until('postgres', "SELECT count(*) = 2 FROM gpubtree_device WHERE status = 'ready' AND memory_limit = 67108864") or die 'no reload';
+set('gpubtree.memory_limit', 0);
+$node->poll_query_until('postgres', "SELECT count(*) = 2 FROM gpubtree_device WHERE status = 'ready' AND memory_limit > 100000000") or die 'no reload';
+answers('devices that differ a little');
+is($node->safe_psql('postgres', 'SELECT string_agg(mirrors::text, \' \') FROM gpubtree_device'), '2 2', 'mirrors spread over devices that have not the same memory');
 $node->safe_psql('postgres', 'CREATE TABLE b (k int); INSERT INTO b SELECT hashint4(i) FROM generate_series(1, 20000) i');
 gpb_hold_service($node, 'sort.0');
 gpb_hold_service($node, 'sort.1');
@@ -318,6 +320,7 @@ gpb_index_is_sound($node, "b_$_", "index $_ is sound") foreach (1, 2);
 
 # ---- a standby ----
 
+set('gpubtree.memory_limit', "'5MB'");
 my $standby = gpb_standby($node);
 wait_for_devices($standby, 2);
 answers('standby', $standby);

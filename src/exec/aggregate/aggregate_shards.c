@@ -41,6 +41,7 @@
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/aggregate/aggregate_shards.h"
 #include "exec/functions/core_aggregate.h"
+#include "exec/price/price_constants.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 
@@ -195,7 +196,9 @@ add_sums(GpbShards *shards, const GpbAggregateItem *item, int want, int number, 
 static bool
 add_values(GpbShards *shards, const GpbAggregateItem *item, int want, int number, Aggref *aggref)
 {
-	if (item->type.sql == MONEYOID || has_decimal_terms(&item->terms))
+	/* a state that the query wants has bounds beside sums, which columns of sums do not */
+	if (item->type.sql == MONEYOID || has_decimal_terms(&item->terms) ||
+		gpb_function_is_partial(item->function))
 		return false;
 	if (gpb_input_is_pair(gpb_find_aggregate(aggref->aggfnoid)->input))
 		return add_state(shards, GPB_PARTIAL_PAIRS, FLOAT8OID, number, aggref);
@@ -425,6 +428,7 @@ static bool
 is_sent(Node *node)
 {
 	return !IsA(node, List) && !IsA(node, TargetEntry) && !IsA(node, Aggref) &&
+		!IsA(node, CaseWhen) &&
 		contain_mutable_functions(node) && !contain_volatile_functions(node) &&
 		!contain_subplans(node) && !contain_var_clause(node) && !contain_agg_clause(node);
 }
@@ -613,6 +617,8 @@ rows_target(const RelOptInfo *grouped, Expr *state)
 static void
 cap_price(const Path *rows, Path *path)
 {
+	/* as GpubtreeAggregate takes it of groups that core's statistics do not know */
+	path->rows = clamp_row_est(Min(path->rows, rows->rows / GPB_GROUP_ENTRIES));
 	path->total_cost = Min(path->total_cost, rows->total_cost * 0.9);
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
 }

@@ -74,6 +74,16 @@ SELECT what, states('SELECT ' || what || ' FROM reading'), states('SELECT g, ' |
 SELECT states('SELECT gpubtree_partial_first(w, t), gpubtree_partial_last(n, t) FROM reading GROUP BY g');
 SELECT states('SELECT gpubtree_partial_first(t, x), gpubtree_partial_last(w, n), gpubtree_partial_last(i, i) FROM reading GROUP BY g');
 SELECT states('SELECT gpubtree_partial_values(i ORDER BY t), gpubtree_partial_values(DISTINCT i) FROM reading');
+-- who may not call an aggregate may not have it of a node
+CREATE ROLE regress_states;
+GRANT USAGE ON SCHEMA states TO regress_states; GRANT SELECT ON reading TO regress_states;
+REVOKE EXECUTE ON FUNCTION gpubtree_partial(float8) FROM PUBLIC;
+SET ROLE regress_states;
+SET enable_seqscan = off;
+SELECT gpubtree_partial(f) FROM reading;
+SELECT gpubtree_final_count(gpubtree_partial(s)) FROM reading;
+RESET enable_seqscan; RESET ROLE;
+GRANT EXECUTE ON FUNCTION gpubtree_partial(float8) TO PUBLIC; DROP OWNED BY regress_states; DROP ROLE regress_states;
 -- of no value there is none
 SELECT gpubtree_partial(f), gpubtree_partial_values(f), gpubtree_final_count(gpubtree_partial(f)), gpubtree_final(gpubtree_partial(f), 'avg') FROM reading WHERE t < '2000-01-01';
 SELECT g, gpubtree_final_count(gpubtree_partial(i)), count(i) FROM reading WHERE g = 0 GROUP BY g;

@@ -16,7 +16,7 @@
 #include "nodes/pathnodes.h"
 
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
-#error "gpubtree 0.1 supports PostgreSQL 15 to 19"
+#error "gpubtree supports PostgreSQL 15 to 19"
 #endif
 
 /* ---- 16: relation files, buffer tags, rights, values of variable length, planner ---- */

@@ -405,12 +405,7 @@ make_groups(GpbMerge *merge, const char **refusal)
 		merge->groups[i] = gpb_shard_path(merge->shards, merge->leaf[i], merge->state);
 		if (merge->groups[i] == NULL)
 			refusal[i] = "its server cannot be asked for groups";
-		else
-		{
-			any = true;
-			merge->first->path.path.rows = Max(merge->first->path.path.rows,
-											   merge->groups[i]->rows);
-		}
+		any |= merge->groups[i] != NULL;
 	}
 	if (!any)
 		merge->shards = NULL;

@@ -41,6 +41,7 @@
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/aggregate/aggregate_shards.h"
 #include "exec/functions/core_aggregate.h"
+#include "exec/price/price_constants.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 
@@ -616,6 +617,8 @@ rows_target(const RelOptInfo *grouped, Expr *state)
 static void
 cap_price(const Path *rows, Path *path)
 {
+	/* as GpubtreeAggregate takes it of groups that core's statistics do not know */
+	path->rows = clamp_row_est(Min(path->rows, rows->rows / GPB_GROUP_ENTRIES));
 	path->total_cost = Min(path->total_cost, rows->total_cost * 0.9);
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
 }

@@ -319,7 +319,7 @@ check_valid(GpbPartitions *partitions)
 
 /* ---- parting ranges ---- */
 
-/* Make room for one more range in what a partition is asked. */
+/* Make room for one more range in what a partition is asked, and for its number if it has one. */
 static pg_noinline void
 grow_share(GpbPartitions *partitions, GpbOpenPartition *open, Size width, bool numbered)
 {
@@ -395,7 +395,7 @@ part_ranges_of(GpbPartitions *partitions, GpbRangeForm form, const void *ranges,
 
 			if (!open->valid || open->keys.hi < keys.lo || open->keys.lo > open->keys.hi)
 				continue;
-			if (share->n == open->capacity)
+			if (share->n == open->capacity || (numbered && open->number == NULL))
 				grow_share(partitions, open, width, numbered);
 			/* room that was made where ranges had no numbers has none for them */
 			if (numbered && open->number == NULL)

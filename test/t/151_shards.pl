@@ -130,7 +130,7 @@ my @aggregates = ('count(*)', 'count(n)', 'sum(n)', 'sum(s)', 'avg(n)', 'sum(b)'
 	'sum(n + s)', 'sum(n * 2)', 'sum(d * 2)', 'max(t)', 'sum(f * 2)');
 my @of_values = ('count(DISTINCT g)', 'min(g)', 'max(g)', 'count(DISTINCT n)', 'sum(DISTINCT s)', 'avg(DISTINCT d)', 'count(DISTINCT u)',
 	'percentile_cont(0.3) WITHIN GROUP (ORDER BY f)', 'percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY n)', 'mode() WITHIN GROUP (ORDER BY s)',
-	'percentile_cont(0.5) WITHIN GROUP (ORDER BY n)');
+	'percentile_cont(0.5) WITHIN GROUP (ORDER BY n)', "count(DISTINCT date_trunc('day', k))", "percentile_disc(0.4) WITHIN GROUP (ORDER BY date_trunc('hour', t))");
 my @groups = ('g', 'n', 's', 'o', 'u', 'd', 'f4', 'n % 4', "date_trunc('hour', k)", "date_trunc('day', k)", "date_trunc('week', k, 'Asia/Kathmandu')",
 	"date_trunc('month', k, 'America/New_York')", "date_trunc('minute', k)", "date_trunc('day', t)", "date_bin('6 hours', k, '2001-01-01')", "date_trunc('quarter', t)");
 my @conditions = ("k >= '2026-01-20'", "k < '2026-02-17 03:00'", "n > 4", "g = 'b'", "g IN ('a', 'ä')", 'o', 'f > 0', 's BETWEEN -1 AND 1', 'd IS NOT NULL',
@@ -146,7 +146,7 @@ sub random_query
 	my $list;
 
 	push @of, $value if defined $value;
-	$of[0] .= ' FILTER (WHERE ' . pick('n > 3', 'o', "g = 'a'", "k < now()") . ')' if $of[0] !~ /WITHIN|DISTINCT/ && chance(0.2);
+	$of[0] .= ' FILTER (WHERE ' . pick('n > 3', 'o', "g = 'a'", "k < now()", "k < timestamptz '03.02.2026 00:00+00'") . ')' if $of[0] !~ /WITHIN|DISTINCT/ && chance(0.2);
 	$list = join(', ', @by, @of);
 	my $query = 'SELECT ' . join(', ', map { my $i = $_; (@by, @of)[$i] . " AS c$i" } 0 .. @by + @of - 1) . ' FROM %s' . ($where ? " WHERE $where" : '');
 	if (@by)
@@ -193,7 +193,7 @@ foreach my $round (1 .. $random->rounds)
 
 	new_layout($nshards, $nlocal, $by);
 	my $session = $node->background_psql('postgres');
-	$session->query_safe($low_cost . "SET TimeZone = '" . pick('Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Australia/Lord_Howe') . "'; SET test.until = '2026-04-04';");
+	$session->query_safe($low_cost . "SET TimeZone = '" . pick('Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Australia/Lord_Howe') . "'; SET DateStyle = '" . pick('ISO, DMY', 'SQL, DMY', 'German') . "'; SET IntervalStyle = '" . pick('postgres', 'postgres_verbose', 'sql_standard') . "'; SET test.until = '2026-04-04';");
 	for (1 .. 25)
 	{
 		$ok = compare($session, random_query(), $name) && $ok;
@@ -222,6 +222,13 @@ like(far("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT x, (SELEC
 my $days = "SELECT answer('SELECT date_trunc(''day'', k), count(*) FROM %s GROUP BY 1')";
 is(far("SET plan_cache_mode = force_generic_plan; PREPARE d AS " . sprintf($days, 'far') . "; EXECUTE d; SET TimeZone = 'Asia/Kolkata'; EXECUTE d;"),
 	far("SET plan_cache_mode = force_generic_plan; PREPARE d AS " . sprintf($days, 'one') . "; EXECUTE d; SET TimeZone = 'Asia/Kolkata'; EXECUTE d;"), 'a plan that is executed in another zone');
+
+# Constants of FILTER and of groups reach a shard as they are here, and so do bins that are values.
+my $styles = "SET DateStyle = 'SQL, DMY'; SET extra_float_digits = -14; ";
+is(far($styles . "SELECT count(*) FILTER (WHERE k < '03/02/2026'), sum(n) FILTER (WHERE f4 <= 1.125), sum(n) FILTER (WHERE f < 111.125) FROM far"),
+	far($styles . "SELECT count(*) FILTER (WHERE k < '03/02/2026'), sum(n) FILTER (WHERE f4 <= 1.125), sum(n) FILTER (WHERE f < 111.125) FROM one"), 'constants outside of WHERE');
+is(far("SET DateStyle = German; SELECT count(DISTINCT date_trunc('day', k)), max(t) FROM far"),
+	far("SET DateStyle = German; SELECT count(DISTINCT date_trunc('day', k)), max(t) FROM one"), 'distinct bins');
 
 # All shards at once, and now() is one moment
 like(far('EXPLAIN (COSTS OFF) SELECT count(*) FROM far'), qr/(Async Foreign Scan.*){3}/s, 'shards work at the same time');

@@ -305,7 +305,10 @@ add_group(GpbShards *shards, Query *query, Expr *expression)
 		add_column(shards, GPB_SHARD_BIN, number, (Expr *) bin);
 }
 
-/* Add the first and the last moment of each bin, which stand behind all groups. */
+/*
+ * Add the first and the last moment of each bin, which stand behind all groups; "groups" has those,
+ * and the value that DISTINCT or a percentile is about.
+ */
 static bool
 add_moments(GpbShards *shards, List *groups)
 {
@@ -360,6 +363,7 @@ gpb_shards_match(const GpbGrouping *grouping, const GpbAggregatePath *first, con
 	const GpbAggregatePlan *plan = &first->plan;
 	GpbShards  *shards = palloc0(sizeof(GpbShards));
 	Query	   *query = grouping_query(grouping->root->parse);
+	List	   *groups = list_copy(grouping->groups);
 	GpbSibling	parent;
 	bool		added = true;
 	ListCell   *lc;
@@ -371,14 +375,14 @@ gpb_shards_match(const GpbGrouping *grouping, const GpbAggregatePath *first, con
 		return NULL;
 	}
 	gpb_sibling_begin(grouping->root, first->index->rel, grouping->rel, &parent);
-	foreach(lc, grouping->groups)
+	if (plan->nvalues > 0)
+		groups = lappend(groups, gpb_sibling_expression(&parent,
+														linitial(plan->values[0].value)));
+	foreach(lc, groups)
 		added = added && add_group(shards, query, lfirst(lc));
-	if (added && plan->nvalues > 0)
-		added = add_group(shards, query, (Expr *)
-						  gpb_sibling_expression(&parent, linitial(plan->values[0].value)));
 	shards->root = makeNode(PlannerInfo);
 	copy_root(grouping->root, query, shards->root);
-	added = added && add_moments(shards, grouping->groups);
+	added = added && add_moments(shards, groups);
 	added = added && add_column(shards, GPB_SHARD_ROWS, 0, count_rows(NULL)) &&
 		add_items(shards, plan, first->values);
 	if (added)
@@ -631,12 +635,16 @@ gpb_shard_path(GpbShards *shards, RelOptInfo *leaf, Expr *state)
 	RelOptInfo *grouped;
 	Path	   *groups;
 	Path	   *path;
+	int			modes;
 
 	if (has_pseudoconstant(leaf))
 		return NULL;
 	grouped = grouped_leaf(shards, leaf);
+	/* with use_remote_estimate the shard is asked for a price now */
+	modes = gpb_shard_modes_enter();
 	leaf->fdwroutine->GetForeignUpperPaths(shards->root, UPPERREL_GROUP_AGG,
 										   input_of(shards, leaf), grouped, &extra);
+	gpb_shard_modes_leave(modes);
 	if (grouped->pathlist == NIL)
 		return NULL;
 	groups = linitial(grouped->pathlist);
@@ -685,10 +693,13 @@ gpb_shards_plan(GpbShards *shards, PlannerInfo *root, Path *path)
 {
 	PlannerInfo *copy = shards->root;
 	Plan	   *plan;
+	int			modes;
 
 	copy_root(root, copy->parse, copy);
 	copy->processed_tlist = labels(path);
+	modes = gpb_shard_modes_enter();
 	plan = create_plan(copy, path);
+	gpb_shard_modes_leave(modes);
 	/* the pruning of an Append is the statement's */
 	GPB_COPY_PRUNING(root, copy);
 	finish_plan(shards, plan);

@@ -119,6 +119,15 @@ extern Expr *gpb_shard_bin_result(const FuncExpr *call);
 /* Has the zone of such a call one offset from the first moment to the last? */
 extern bool gpb_shard_bin_is_steady(const FuncExpr *call, int64 first, int64 last);
 
+/* ---- constants (aggregate_shard_modes.c) ---- */
+
+/*
+ * Let constants be written so that shards read them, whatever the session's settings are, until the
+ * level that is returned is left.  An error leaves it, too.
+ */
+extern int	gpb_shard_modes_enter(void);
+extern void gpb_shard_modes_leave(int level);
+
 /* ---- execution ---- */
 
 typedef struct GpbShardRows GpbShardRows;

@@ -130,7 +130,7 @@ my @aggregates = ('count(*)', 'count(n)', 'sum(n)', 'sum(s)', 'avg(n)', 'sum(b)'
 	'sum(n + s)', 'sum(n * 2)', 'sum(d * 2)', 'max(t)', 'sum(f * 2)');
 my @of_values = ('count(DISTINCT g)', 'min(g)', 'max(g)', 'count(DISTINCT n)', 'sum(DISTINCT s)', 'avg(DISTINCT d)', 'count(DISTINCT u)',
 	'percentile_cont(0.3) WITHIN GROUP (ORDER BY f)', 'percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY n)', 'mode() WITHIN GROUP (ORDER BY s)',
-	'percentile_cont(0.5) WITHIN GROUP (ORDER BY n)');
+	'percentile_cont(0.5) WITHIN GROUP (ORDER BY n)', "count(DISTINCT date_trunc('day', k))");
 my @groups = ('g', 'n', 's', 'o', 'u', 'd', 'f4', 'n % 4', "date_trunc('hour', k)", "date_trunc('day', k)", "date_trunc('week', k, 'Asia/Kathmandu')",
 	"date_trunc('month', k, 'America/New_York')", "date_trunc('minute', k)", "date_trunc('day', t)", "date_bin('6 hours', k, '2001-01-01')", "date_trunc('quarter', t)");
 my @conditions = ("k >= '2026-01-20'", "k < '2026-02-17 03:00'", "n > 4", "g = 'b'", "g IN ('a', 'ä')", 'o', 'f > 0', 's BETWEEN -1 AND 1', 'd IS NOT NULL',
@@ -140,14 +140,12 @@ my @conditions = ("k >= '2026-01-20'", "k < '2026-02-17 03:00'", "n > 4", "g = '
 sub random_query
 {
 	my @of = map { pick(@aggregates) } 1 .. between(1, 4);
-	my $value = chance(0.3) ? pick(@of_values) : undef;
+	my @values = map { pick(@of_values) } 1 .. pick(0, 0, 0, 1, 2);
 	my @by = map { pick(@groups) } 1 .. pick(0, 0, 1, 1, 2);
 	my $where = join(' AND ', map { "($_)" } map { pick(@conditions) } 1 .. pick(0, 1, 1, 2));
-	my $list;
 
-	push @of, $value if defined $value;
+	push @of, @values;
 	$of[0] .= ' FILTER (WHERE ' . pick('n > 3', 'o', "g = 'a'", "k < now()") . ')' if $of[0] !~ /WITHIN|DISTINCT/ && chance(0.2);
-	$list = join(', ', @by, @of);
 	my $query = 'SELECT ' . join(', ', map { my $i = $_; (@by, @of)[$i] . " AS c$i" } 0 .. @by + @of - 1) . ' FROM %s' . ($where ? " WHERE $where" : '');
 	if (@by)
 	{

@@ -390,16 +390,16 @@ rows_target(const GpbShards *shards, int program, List *exprs, const RelOptInfo 
 }
 
 /*
- * To group rows takes a shard less than to send them: postgres_fdw's price of sending a row is that
- * of reading one, or less.  Where it expects few rows, as of bounds that are not known yet, small
- * differences of other leaves must not decide that rows are sent.
+ * To group rows takes a shard less than to send them, even by n programs: postgres_fdw's price of
+ * sending a row is that of reading one, or less.  Where it expects few rows, as of bounds that are
+ * not known yet, small differences of other leaves must not decide that rows are sent.
  */
 static void
-cap_price(const Path *rows, Path *path)
+cap_price(const Path *rows, int n, Path *path)
 {
 	/* as GpubtreeAggregate takes it of groups that core's statistics do not know */
 	path->rows = clamp_row_est(Min(path->rows, rows->rows / GPB_GROUP_ENTRIES));
-	path->total_cost = Min(path->total_cost, rows->total_cost * 0.9);
+	path->total_cost = Min(path->total_cost, rows->total_cost * 0.9 / n);
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
 }
 
@@ -424,7 +424,7 @@ program_path(GpbShards *shards, int program, RelOptInfo *leaf, RelOptInfo *input
 		return NULL;
 	path = (Path *) create_projection_path(root, leaf, linitial(grouped->pathlist),
 										   rows_target(shards, program, exprs, grouped));
-	cap_price(leaf->cheapest_total_path, path);
+	cap_price(leaf->cheapest_total_path, shards->n, path);
 	return path;
 }
 

@@ -228,6 +228,10 @@ is(far(sprintf $monrovia, 'far'), far(sprintf $monrovia, 'one'), 'hours in a zon
 like(far("SET TimeZone = 'Africa/Monrovia'; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT date_trunc('hour', k), count(*) FROM far WHERE k < '1980-01-01' GROUP BY 1"), qr/Gave Up: a shard has/, 'are left to core');
 $node->safe_psql('postgres', "DELETE FROM far WHERE k < '1980-01-01'; DELETE FROM one WHERE k < '1980-01-01'; VACUUM ANALYZE one");
 
+# Two states that have sums of the same pairs
+my $pairs = "SELECT answer('SELECT covar_pop(f4, n), covar_pop(n, f4), regr_avgx(f4, n), regr_avgy(n, f4), stddev(f4), sum(f4) FROM %s')";
+is(far(sprintf $pairs, 'far'), far(sprintf $pairs, 'one'), 'pairs the one way and the other');
+
 # All shards at once, and now() is one moment
 like(far('EXPLAIN (COSTS OFF) SELECT count(*) FROM far'), qr/(Async Foreign Scan.*){3}/s, 'shards work at the same time');
 is(far("BEGIN; SELECT pg_sleep(0.01); SELECT count(*) FROM far WHERE now() = transaction_timestamp() AND k < now() - interval '1 year' + interval '100 years';"), "\n" . 2500, 'now() is evaluated here');

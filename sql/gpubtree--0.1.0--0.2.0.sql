@@ -6,6 +6,14 @@
 -- What 0.2.0 adds.  CREATE EXTENSION runs 0.1.0's script and then this one, so that what is here
 -- stands nowhere else, and who updates gets what a new database has.
 
+-- The library is looked for along dynamic_library_path, and not in the server's folder alone.
+UPDATE pg_catalog.pg_proc SET probin = 'MODULE_PATHNAME'
+WHERE probin = '$libdir/gpubtree' AND oid IN (
+	SELECT objid FROM pg_catalog.pg_depend
+	WHERE deptype = 'e' AND classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND
+		refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass AND refobjid = (
+			SELECT oid FROM pg_catalog.pg_extension WHERE extname = 'gpubtree'));
+
 --
 -- Partial states: what an aggregate knows of some rows, as a value that can be kept, sent, and
 -- merged with others
@@ -15,51 +23,71 @@ CREATE FUNCTION gpubtree_sums_step(internal, anyelement)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_sums_step(internal, anyelement) IS
+	'take a value into a partial state of sums';
 
 CREATE FUNCTION gpubtree_moments_step(internal, anyelement)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_moments_step(internal, anyelement) IS
+	'take a value into a partial state of sums and squares';
 
 CREATE FUNCTION gpubtree_pairs_step(internal, double precision, double precision)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_pairs_step(internal, double precision, double precision) IS
+	'take a pair into a partial state of pairs';
 
 CREATE FUNCTION gpubtree_values_step(internal, anyelement)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_values_step(internal, anyelement) IS
+	'take a value into a partial state of values';
 
 CREATE FUNCTION gpubtree_first_step(internal, anyelement, anycompatible)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_first_step(internal, anyelement, anycompatible) IS
+	'take a row into the partial state of the first value';
 
 CREATE FUNCTION gpubtree_last_step(internal, anyelement, anycompatible)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_last_step(internal, anyelement, anycompatible) IS
+	'take a row into the partial state of the last value';
 
 CREATE FUNCTION gpubtree_merge_step(internal, bytea)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_merge_step(internal, bytea) IS
+	'merge a partial state into another';
 
 CREATE FUNCTION gpubtree_state_combine(internal, internal)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_state_combine(internal, internal) IS
+	'merge the partial states of two processes';
 
 CREATE FUNCTION gpubtree_state_write(internal)
 RETURNS bytea
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_state_write(internal) IS
+	'a partial state as bytes';
 
 CREATE FUNCTION gpubtree_state_read(bytea, internal)
 RETURNS internal
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gpubtree_state_read(bytea, internal) IS
+	'the partial state of bytes';
 
 CREATE AGGREGATE gpubtree_partial(smallint) (
 	SFUNC = gpubtree_sums_step,

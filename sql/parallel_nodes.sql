@@ -144,7 +144,8 @@ SELECT compare('SELECT count(*), sum(f.v), min(f.k), max(f.f) FROM many o JOIN f
 SELECT compare('SELECT count(*), sum(w.k) FROM many o JOIN wide w ON w.g = o.g AND w.v BETWEEN o.v - 2 AND o.v');
 SELECT compare('SELECT count(*), sum(w.v) FROM many o JOIN wide w ON w.u = o.u');
 SELECT compare('SELECT count(*), sum(w.v) FROM (SELECT * FROM many WHERE k < 300) o JOIN wide w ON w.f = o.f');
-SELECT compare('SELECT n, q.* FROM generate_series(1, 2) n, LATERAL (SELECT count(*), sum(w.v) FROM many o JOIN wide w ON w.u = o.u OFFSET 0) q');
+-- begun anew, with another parameter
+SELECT compare('SELECT n, q.* FROM generate_series(1, 3) n, LATERAL (SELECT count(*), sum(w.v) FROM many o JOIN wide w ON w.u = o.u WHERE o.k > (SELECT n * 5000) OFFSET 0) q');
 RESET work_mem;
 -- processes wait for each other in the outer side, too; or each has another part of it
 SET enable_hashjoin = on;

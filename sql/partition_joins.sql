@@ -165,6 +165,25 @@ END $$;
 SELECT pj_executed('SELECT count(*), sum(t.v) FROM pj_o o JOIN pj t ON t.ts = o.k WHERE o.k BETWEEN 100 AND 1500');
 SELECT pj_executed('SELECT a, (SELECT sum(t.v) FROM pj_o o JOIN pj_l t ON t.ts = o.k WHERE t.tenant = a) FROM unnest(ARRAY[0, 3]) a');
 SELECT a, (SELECT sum(t.v) FROM pj_o o JOIN pj_l t ON t.ts = o.k WHERE t.tenant = a) IS NOT DISTINCT FROM (SELECT sum(t.v) FROM pj_o o JOIN pj_whole t ON t.ts = o.k WHERE t.tenant = a) AS same FROM unnest(ARRAY[0, 1, 3, 9, 6]) a;
+-- many keys are parted as they are read: some in gaps, below and above all partitions, most of them one partition's, and in batches
+CREATE TABLE pj_r (LIKE pj_whole) PARTITION BY RANGE (ts);
+CREATE TABLE pj_r1 PARTITION OF pj_r FOR VALUES FROM (10) TO (900);
+CREATE TABLE pj_r2 PARTITION OF pj_r FOR VALUES FROM (1000) TO (2000);
+CREATE TABLE pj_r3 PARTITION OF pj_r FOR VALUES FROM (2000) TO (5400);
+INSERT INTO pj_r SELECT * FROM pj_whole WHERE ts >= 10 AND ts < 900 OR ts >= 1000 AND ts < 5400;
+CREATE INDEX ON pj_r USING gpubtree (ts) INCLUDE (v);
+CREATE TABLE pj_many AS SELECT CASE WHEN i % 4 = 0 THEN i % 6100 - 100 ELSE 1000 + i % 999 END AS k FROM generate_series(1, 12000) i;
+VACUUM ANALYZE pj_r, pj_many;
+SELECT pj_executed('SELECT count(*), sum(t.v) FROM pj_many o JOIN pj_r t ON t.ts = o.k');
+SELECT count(*), sum(t.v) FROM pj_many o JOIN pj_r t ON t.ts = o.k;
+SELECT count(*), sum(t.v) FROM pj_many o JOIN pj_r t ON t.ts = o.k WHERE t.ts >= (SELECT 1000);
+SET work_mem = '64kB';
+SELECT count(*), sum(t.v) FROM pj_many o JOIN pj_r t ON t.ts = o.k;
+SELECT count(*), sum(t.v) FROM pj_many o JOIN pj_h t ON t.ts = o.k;
+RESET work_mem;
+SELECT count(*), sum(t.v) FROM pj_many o JOIN pj_whole t ON t.ts = o.k WHERE ts >= 10 AND ts < 900 OR ts >= 1000 AND ts < 5400;
+SELECT count(*), sum(t.v) FROM pj_many o JOIN pj_whole t ON t.ts = o.k WHERE ts >= 1000 AND ts < 5400;
+SELECT count(*), sum(t.v) FROM pj_many o JOIN pj_whole t ON t.ts = o.k;
 -- the parent's rights and policies are those that hold
 CREATE ROLE gpubtree_joiner;
 GRANT SELECT ON pj, pj_o TO gpubtree_joiner;
@@ -198,7 +217,7 @@ DO $$ BEGIN EXECUTE 'EXPLAIN SELECT t.x FROM pj_o o JOIN pj_b t ON t.ts = o.k'; 
 DO $$ BEGIN EXECUTE 'EXPLAIN SELECT t.v FROM pj_o o JOIN pj_l t ON t.tenant = o.g AND t.ts < o.k'; END $$;
 RESET gpubtree.explain_decisions;
 
-DROP TABLE pj, pj_h, pj_l, pj_b1, pj_b, pj_whole, pj_o;
+DROP TABLE pj, pj_h, pj_l, pj_b1, pj_b, pj_r, pj_whole, pj_o, pj_many;
 DROP FUNCTION pj_compare;
 DROP FUNCTION pj_executed;
 DROP ROLE gpubtree_joiner;

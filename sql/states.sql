@@ -9,20 +9,22 @@ SET timezone = 'UTC';
 SET extra_float_digits = 1;
 
 -- floats of all magnitudes, -0, NaN and infinities in some hours; numerics with NaN in one; a group of NULLs
-CREATE TABLE reading (t timestamptz NOT NULL, g int, f float8, x float8, r real, s smallint, i int, b bigint, n numeric(12,3), w text, d date, u boolean);
+CREATE TABLE reading (t timestamptz NOT NULL, g int, f float8, x float8, r real, s smallint, i int, b bigint, n numeric(12,3), w text, d date, u boolean, id uuid, l numeric(30,2));
 INSERT INTO reading SELECT timestamptz '2024-03-01' + k * interval '17 minutes', k % 5,
 	CASE WHEN k = 1777 THEN 'NaN' WHEN k = 2777 THEN 'Infinity' WHEN k % 211 = 0 THEN -0.0 WHEN k % 13 > 0 THEN (k * 7919 % 1009 - 500) * 10::float8 ^ (k % 90 * 6 - 270) / 3 END,
 	(k * 31 % 97) / 7.0, (k * 17 % 101) / 3.0, k % 300 - 100, CASE WHEN k % 5 > 0 THEN k * 7919 % 100003 - 50000 END, k::bigint * 1000000007 - 4000000000000,
 	CASE WHEN k = 3777 THEN 'NaN' ELSE (k * 104729 % 1000003) / 1000.0 - 400 END, CASE WHEN k % 7 > 0 THEN 'w' || k % 23 || repeat('é', k % 3 * 9) END,
-	date '2024-01-01' + k % 40, k % 3 = 0
+	date '2024-01-01' + k % 40, k % 3 = 0, md5((k % 31)::text)::uuid, CASE WHEN k = 4777 THEN 'NaN' ELSE (k % 29 - 9) * 1234567890123456789.25 END
 	FROM generate_series(1, 6000) k;
 CREATE INDEX reading_t ON reading USING gpubtree (t) INCLUDE (g, f, x, r, s, i, b, n, w, d, u);
+CREATE INDEX reading_wide ON reading USING gpubtree (t) INCLUDE (g, id, l);
 VACUUM ANALYZE reading;
 CREATE TABLE part (LIKE reading) PARTITION BY RANGE (t);
 CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM ('2024-03-01') TO ('2024-04-01');
 CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM ('2024-04-01') TO ('2024-06-01');
 INSERT INTO part SELECT * FROM reading;
 CREATE INDEX ON part USING gpubtree (t) INCLUDE (g, f, x, r, s, i, b, n, w, d, u);
+CREATE INDEX ON part USING gpubtree (t) INCLUDE (g, id, l);
 VACUUM ANALYZE part;
 
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -64,7 +66,7 @@ SELECT what, states('SELECT ' || what || ' FROM reading'), states('SELECT g, ' |
 	'gpubtree_partial(f)', 'gpubtree_partial(r)', 'gpubtree_partial(s), gpubtree_partial(i), gpubtree_partial(b)', 'gpubtree_partial(n)',
 	'gpubtree_partial_variance(x)', 'gpubtree_partial_variance(r), gpubtree_partial_variance(s)', 'gpubtree_partial_variance(i), gpubtree_partial_variance(b)',
 	'gpubtree_partial_variance(n)', 'gpubtree_partial_regression(x, r)', 'gpubtree_partial_values(i % 50), count(*), sum(n)', 'gpubtree_partial_values(w), gpubtree_partial_values(d)',
-	'gpubtree_partial_values(x), gpubtree_partial_values(u)', 'gpubtree_partial(f) FILTER (WHERE i > 5), gpubtree_partial_values(s) FILTER (WHERE i > 5)', 'gpubtree_partial(DISTINCT i)',
+	'gpubtree_partial_values(x), gpubtree_partial_values(u)', 'gpubtree_partial_values(id), gpubtree_partial_values(l)', 'gpubtree_partial(l), gpubtree_partial_variance(l)', 'gpubtree_partial(l)', 'gpubtree_partial(f) FILTER (WHERE i > 5), gpubtree_partial_values(s) FILTER (WHERE i > 5)', 'gpubtree_partial(DISTINCT i)',
 	'gpubtree_partial(n * 2)', 'gpubtree_partial(i + s)', 'gpubtree_partial_variance(f)', 'gpubtree_partial_regression(f, x)']) what;
 
 \set ECHO all
@@ -72,6 +74,16 @@ SELECT what, states('SELECT ' || what || ' FROM reading'), states('SELECT g, ' |
 SELECT states('SELECT gpubtree_partial_first(w, t), gpubtree_partial_last(n, t) FROM reading GROUP BY g');
 SELECT states('SELECT gpubtree_partial_first(t, x), gpubtree_partial_last(w, n), gpubtree_partial_last(i, i) FROM reading GROUP BY g');
 SELECT states('SELECT gpubtree_partial_values(i ORDER BY t), gpubtree_partial_values(DISTINCT i) FROM reading');
+-- who may not call an aggregate may not have it of a node
+CREATE ROLE regress_states;
+GRANT USAGE ON SCHEMA states TO regress_states; GRANT SELECT ON reading TO regress_states;
+REVOKE EXECUTE ON FUNCTION gpubtree_partial(float8) FROM PUBLIC;
+SET ROLE regress_states;
+SET enable_seqscan = off;
+SELECT gpubtree_partial(f) FROM reading;
+SELECT gpubtree_final_count(gpubtree_partial(s)) FROM reading;
+RESET enable_seqscan; RESET ROLE;
+GRANT EXECUTE ON FUNCTION gpubtree_partial(float8) TO PUBLIC; DROP OWNED BY regress_states; DROP ROLE regress_states;
 -- of no value there is none
 SELECT gpubtree_partial(f), gpubtree_partial_values(f), gpubtree_final_count(gpubtree_partial(f)), gpubtree_final(gpubtree_partial(f), 'avg') FROM reading WHERE t < '2000-01-01';
 SELECT g, gpubtree_final_count(gpubtree_partial(i)), count(i) FROM reading WHERE g = 0 GROUP BY g;
@@ -171,6 +183,27 @@ SELECT gpubtree_partial_values(ARRAY[1]);
 SELECT gpubtree_partial_first(1, 'a'::text);
 CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 SELECT gpubtree_partial_values('a'::text COLLATE loose);
+-- what says the same in another form, or what no values add up to; each differs in a part from a state that is one
+CREATE FUNCTION refusal(s bytea) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+	PERFORM gpubtree_merge(x) FROM (VALUES (s)) v(x);
+	RETURN 'none';
+EXCEPTION WHEN invalid_binary_representation THEN
+	RETURN sqlerrm;
+END $$;
+SELECT what, refusal(decode(hex, 'hex')) FROM (VALUES
+	('1.5', '010106013ff80000000000003ff800000000000008210100060000'), ('a limb of the sign more', '010106013ff80000000000003ff80000000000000821020006000000000000'),
+	('a limb of zeros first', '010106013ff80000000000003ff80000000000000820020000000000060000'), ('no limb', '010106013ff80000000000003ff8000000000000082100'),
+	('beyond the last limb', '010106013ff80000000000003ff800000000000008440100060000'), ('two NaNs of one value', '010106017fffffffffffffff7fffffffffffffff0102'),
+	('bounds in the wrong order', '010106014ff80000000000003ff800000000000008210100060000'), ('a float8 as float4', '010105013ff80000000000013ff800000000000108210100060000'),
+	('integer 1', '010103010000000000000000000000000000000100000000000000010000000000000001'), ('with sum 2', '010103010000000000000000000000000000000200000000000000010000000000000001'),
+	('a smallint of 2^15', '010102010000000000000000000000000000800000000000000080000000000000008000'), ('no value', '010103000000000000000000000000000000000000000000000000010000000000000001'),
+	('squares below 0', '010204010000000000000000000000000000000100000000000000010000000000000001ffffffffffffffff00000000000000000000000000000001'),
+	('count in two bytes', '0101038100000000000000000000000000000000010000000000000001000000000000000100'),
+	('numeric 1.5', '0101070100000200000000000100011388000200000000000100011388000200000000000100011388'), ('a digit of zeros more', '0101070100000200000000000100011388000200000000000100011388000300000000000500011388' || '0000'),
+	('a sign of none', '0101070100000200001000000100011388000200000000000100011388000200000000000100011388'), ('bounds that say NaN', '0101070101000200000000000100011388000200000000000100011388'),
+	('true', '010401018101'), ('2 as boolean', '010401018201'), ('twice', '0104010281018101'), ('no time', '010401018100'), ('behind the last day', '01040901800000141dd7600101'),
+	('first', '01050303800000020080000001'), ('NULL twice', '01050303800000020280000001')) v(what, hex);
 -- the largest count, twice
 SELECT gpubtree_final_count(s) FROM unnest(ARRAY['\x0104010181ffffffffffffffff7f']::bytea[]) s;
 SELECT gpubtree_final_count(gpubtree_merge(s)) FROM unnest(ARRAY['\x0104010181ffffffffffffffff7f', '\x0104010181ffffffffffffffff7f']::bytea[]) s;

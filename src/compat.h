@@ -16,7 +16,7 @@
 #include "nodes/pathnodes.h"
 
 #if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 200000
-#error "gpubtree 0.1 supports PostgreSQL 15 to 19"
+#error "gpubtree supports PostgreSQL 15 to 19"
 #endif
 
 /* ---- 16: relation files, buffer tags, rights, values of variable length, planner ---- */
@@ -373,6 +373,8 @@ typedef uint64 GpbBufferState;
  * spoils the page's checksum.  It is no error to be refused; hints are then left out.
  */
 #define GPB_BEGIN_HINTS(buffer) BufferBeginSetHintBits(buffer)
+/* The lock under which a page is written out */
+#define GPB_WRITE_OUT_LOCK BUFFER_LOCK_SHARE_EXCLUSIVE
 
 /* Prune a page; since the query only reads (rule M10), set its all-visible bit if it may be set. */
 #define GPB_PRUNE_PAGE(heap, buffer, map_buffer) heap_page_prune_opt(heap, buffer, map_buffer, true)
@@ -455,6 +457,7 @@ typedef uint32 GpbBufferState;
 #define GPB_SHOWN_LSN(shown) (((uint64) (shown)->xlogid << 32) | (shown)->xrecoff)
 
 #define GPB_BEGIN_HINTS(buffer) true
+#define GPB_WRITE_OUT_LOCK BUFFER_LOCK_SHARE
 #define GPB_PRUNE_PAGE(heap, buffer, map_buffer) heap_page_prune_opt(heap, buffer)
 #define TupleDescFinalize(descriptor) ((void) 0)
 #define pg_fallthrough __attribute__((fallthrough))

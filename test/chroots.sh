@@ -4,13 +4,15 @@
 debian=http://deb.debian.org/debian
 ubuntu=http://archive.ubuntu.com/ubuntu
 
-# release VERSION: print where that PostgreSQL comes from.  Debian has no 16, Ubuntu has.
+# release VERSION: print where that PostgreSQL comes from.  Debian has no 16, Ubuntu has; 19 is in
+# Debian's experimental until it is released, over unstable.
 release()
 {
 	case $1 in
 	16) echo noble ;;
 	17) echo trixie ;;
 	18) echo forky ;;
+	19) echo experimental ;;
 	*) die "no server $1" ;;
 	esac
 }
@@ -25,48 +27,61 @@ ubuntu_keys()
 	fi
 	make_chroot 17 >&2 || return 1
 	[ -e "$chroots/trixie/$keys" ] ||
-		chroot "$chroots/trixie" apt-get -q -y install ubuntu-keyring </dev/null >&2
+		chroot "$chroots/trixie" sh -c 'apt-get -q update &&
+			apt-get -q -y install ubuntu-keyring' </dev/null >&2
 	echo "$chroots/trixie/$keys"
+}
+
+# sources VERSION: print the lines of sources.list that the server comes from.  Ubuntu's release has
+# the first version of its server, and later ones beside it.
+sources()
+{
+	case $1 in
+	16)
+		keys=$(ubuntu_keys) || return 1
+		echo "deb [signed-by=$keys] $ubuntu noble main universe"
+		echo "deb [signed-by=$keys] $ubuntu noble-updates main universe"
+		;;
+	19)
+		echo "deb $debian sid main"
+		echo "deb $debian experimental main"
+		;;
+	*) echo "deb $debian $(release "$1") main" ;;
+	esac
 }
 
 # make_chroot VERSION: make its chroot, unless it is there, and put into it what it may have.
 make_chroot()
 {
-	name=$(release "$1")
-	[ -e "$chroots/$name/gpubtree.made" ] || debootstrap_server "$1" || return 1
+	[ -e "$chroots/$(release "$1")/gpubtree.made" ] || install_server "$1" || return 1
 	[ "$1" != 18 ] || add_timescaledb
 }
 
-# debootstrap_server VERSION: make the chroot of that server.
-debootstrap_server()
+# install_server VERSION: make the chroot of that server, with what builds and tests need.  The
+# server's headers are unpacked alone: their package wants LLVM and clang, which take most of the
+# time and the room.  Of apt's settings here the chroot gets those of the network.
+install_server()
 {
-	name=$(release "$1")
-	echo "making the chroot $chroots/$name"
-	rm -rf "${chroots:?}/$name"
-	mirror=$debian
-	script=sid
-	options=
-	if [ "$1" = 16 ]; then
-		keys=$(ubuntu_keys) || return 1
-		name=noble
-		mirror=$ubuntu
-		script=gutsy
-		options="--components=main,universe --keyring=$keys"
-	fi
-	packages=make,gcc,g++,libc6-dev,perl,libipc-run-perl,diffutils,tzdata-legacy
-	packages=$packages,postgresql-$1,postgresql-server-dev-$1
-	# An old debootstrap does not know later releases: these scripts serve all of them.
-	# shellcheck disable=SC2086
-	debootstrap --variant=minbase $options --include="$packages" "$name" "$chroots/$name" \
-		"$mirror" "/usr/share/debootstrap/scripts/$script" || return 1
-	# Ubuntu's release has the first version of its server, and later ones beside it.
-	if [ "$1" = 16 ]; then
-		echo "deb $ubuntu noble-updates main universe" >>"$chroots/$name/etc/apt/sources.list"
-		chroot "$chroots/$name" apt-get -q update </dev/null &&
-			chroot "$chroots/$name" apt-get -q -y install postgresql-16 \
-				postgresql-server-dev-16 </dev/null || return 1
-	fi
-	touch "$chroots/$name/gpubtree.made"
+	chroot=$chroots/$(release "$1")
+	echo "making the chroot $chroot"
+	rm -rf "${chroot:?}"
+	sources "$1" >"$work/sources-$1" || return 1
+	apt-config dump | grep -E '^Acquire::(Check-Valid-Until|https?::Proxy) ' >"$work/apt-$1" || true
+	# Of experimental, what belongs to the server.
+	printf '%s\n' "Package: src:postgresql-$1" 'Pin: release a=experimental' 'Pin-Priority: 990' \
+		>"$work/pin-$1"
+	packages=make,gcc,g++,libc6-dev,perl,libipc-run-perl,diffutils,tzdata-legacy,postgresql-$1
+	suite=$(release "$1")
+	[ "$1" != 19 ] || suite=sid
+	mmdebstrap --variant=apt --mode=root --format=directory --include="$packages" \
+		--aptopt="$work/apt-$1" \
+		--setup-hook="mkdir -p \"\$1/etc/apt/preferences.d\"" \
+		--setup-hook="cp '$work/pin-$1' \"\$1/etc/apt/preferences.d/postgresql\"" \
+		--customize-hook="chroot \"\$1\" sh -ec 'cd /tmp &&
+			apt-get -q download postgresql-server-dev-$1 &&
+			dpkg -x postgresql-server-dev-$1_*.deb / && rm postgresql-server-dev-$1_*.deb'" \
+		"$suite" "$chroot" - <"$work/sources-$1" || return 1
+	touch "$chroot/gpubtree.made"
 }
 
 # has_timescaledb: is TimescaleDB in the chroot of 18?
@@ -91,7 +106,7 @@ add_timescaledb()
 find_chroots()
 {
 	[ "$(id -u)" = 0 ] || die "chroots need root"
-	command -v debootstrap >/dev/null || apt-get -q -y install debootstrap </dev/null
+	command -v mmdebstrap >/dev/null || apt-get -q -y install mmdebstrap </dev/null
 	chroots=${GPB_CHROOTS:-$work/chroots}
 	mkdir -p "$chroots"
 }

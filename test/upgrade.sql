@@ -1,7 +1,7 @@
 -- The parts of test/upgrade, each from the line of its name to the next "end"
 
 -- fill
-CREATE EXTENSION gpubtree;
+CREATE EXTENSION gpubtree VERSION '0.1.0';
 CREATE TABLE t (id int, k bigint, a int, b timestamp, u uuid, n numeric(12, 2), f float8, s text,
 	v int);
 CREATE FUNCTION fill(first int, last int) RETURNS void LANGUAGE sql AS $$
@@ -93,6 +93,7 @@ SELECT answers(index, query) FROM (VALUES
 -- end
 
 -- write
+ALTER EXTENSION gpubtree UPDATE;
 SELECT fill((SELECT max(id) + 1 FROM t), (SELECT max(id) + 5000 FROM t));
 UPDATE t SET s = 'new ' || id % 300 || current_setting('server_version_num'), n = n + 1
 WHERE id % 20 = 3;

@@ -112,17 +112,23 @@ sample_entries(const GpbBatch *batch)
 	return sample;
 }
 
-/* Correct what the CPU pays more for the run by what heap pages cost that VACUUM has not marked. */
+/*
+ * Correct what the CPU pays more for the run by what heap pages cost that VACUUM has not marked.
+ * None is looked at if "most" is paid even where the device has to look at all of them.
+ */
 static double
-gain_with_pages(const GpbBatch *batch, GpbBatchShape *run, GpbEngineChoice *choice)
+gain_with_pages(const GpbBatch *batch, GpbBatchShape *run, double most, GpbEngineChoice *choice)
 {
-	ChoiceSample sample = sample_entries(batch);
+	BlockNumber blocks = RelationGetNumberOfBlocks(batch->heap);
+	double		gain = gpb_device_gain(run);
+	ChoiceSample sample;
 	GpbHeapWindow window;
-	BlockNumber blocks;
 
+	if (gain - gpb_most_looks_cost(run->entries, blocks) >= most)
+		return gain;
+	sample = sample_entries(batch);
 	if (sample.settled == 0)
-		return gpb_device_gain(run);
-	blocks = RelationGetNumberOfBlocks(batch->heap);
+		return gain;
 	window = gpb_heap_window(batch->index, &batch->program.layout, batch->form, batch->ranges,
 							 batch->n);
 	run->blocks = Min(window.to, blocks) - Min(window.from, blocks);
@@ -212,10 +218,9 @@ choose_device(const GpbBatch *batch, GpbEngineChoice *choice)
 		choice->entries = run.entries =
 			gpb_sampled_entries(batch->index, &batch->program.layout, batch->form, batch->ranges,
 								batch->n, GPB_CHOICE_SAMPLES);
-		gain = gpb_device_gain(&run);
-		if (gain >= fixed)
-			gain = gain_with_pages(batch, &run, choice);
 		gain = gain_with_cells(batch, &run, fixed, most, choice);
+		if (gain >= fixed)
+			gain = gain_with_pages(batch, &run, most, choice);
 	}
 	if (gain < fixed || (gain >= most && choice->absent <= 0))
 		return gain >= fixed;

@@ -77,6 +77,21 @@ gpb_batch_looks(const GpbBatchShape *run)
 }
 
 /*
+ * What the device pays at most for settled heap pages, where a run has so many entries on some of
+ * so many blocks: looks, or visits where looks would be too many
+ */
+static inline double
+gpb_most_looks_cost(double entries, double blocks)
+{
+	double		most = entries * GPB_LOOKS_OF_ENTRY + GPB_LOOKS_ALWAYS;
+	double		visits = entries * GPB_LONE_VISIT_COST;
+
+	if (blocks <= most)
+		return blocks * GPB_LOOK_COST;
+	return most * GPB_LOOK_COST > visits ? most * GPB_LOOK_COST : visits;
+}
+
+/*
  * What the CPU pays more than the device for a run, but for the device's fixed cost.
  *
  * Entries whose pages are neither all-visible nor settled are visited in the heap by both engines,

@@ -90,7 +90,7 @@ add_kind(GpbDeviceList *list, const char *name)
 	if (choice == lengthof(names) ||
 		(list->n > 0 && (choice != GPB_CHOOSE_HOST || list->choice != GPB_CHOOSE_HOST)))
 	{
-		GUC_check_errdetail("It is \"auto\", \"cuda\", \"off\", or a list of \"host\", once for each device.");
+		GUC_check_errdetail("It is \"auto\", \"cuda\", \"off\", or a list of \"host\".");
 		return false;
 	}
 	list->choice = choice;
@@ -105,7 +105,7 @@ add_cuda_device(GpbDeviceList *list, const char *name)
 
 	if (!read_ordinal(name, &ordinal))
 	{
-		GUC_check_errdetail("It is \"all\", or numbers of CUDA devices from 0 to %d, as in \"0, 2\".",
+		GUC_check_errdetail("It is \"all\", or numbers of devices from 0 to %d, as in \"0, 2\".",
 							GPB_LARGEST_ORDINAL);
 		return false;
 	}

@@ -267,6 +267,12 @@ extern void gpb_corrupted(Relation index, BlockNumber block,
  * is.
  */
 extern void gpb_corrupted_index(Relation index, const char *what) pg_attribute_noreturn();
+/*
+ * Raise what gpb_meta_fault() or gpb_meta_frame_fault() has found wrong with a metapage.  One of
+ * another version is not damaged: another gpubtree made the index, and the message says so.
+ */
+extern void gpb_meta_refuse(Relation index, const GpbMeta *meta, const char *fault)
+			pg_attribute_noreturn();
 
 /* ---- page_read.c ---- */
 

@@ -138,6 +138,8 @@ gpb_dictionary_page_fault(Page page)
 	return NULL;
 }
 
+static const char unknown_version[] = "unknown version of the index format";
+
 const char *
 gpb_meta_frame_fault(Page page)
 {
@@ -151,7 +153,7 @@ gpb_meta_frame_fault(Page page)
 		meta->magic != GPB_META_MAGIC)
 		return "not a metapage";
 	if (meta->version != GPB_META_VERSION)
-		return "unknown version of the index format";
+		return unknown_version;
 	return NULL;
 }
 
@@ -223,6 +225,20 @@ gpb_corrupted(Relation index, BlockNumber block, const char *what)
 			(errcode(ERRCODE_INDEX_CORRUPTED),
 			 errmsg("index \"%s\" is corrupted at block %u: %s",
 					RelationGetRelationName(index), block, what),
+			 errhint("REINDEX rebuilds the index from its table.")));
+}
+
+void
+gpb_meta_refuse(Relation index, const GpbMeta *meta, const char *fault)
+{
+	if (fault != unknown_version)
+		gpb_corrupted(index, GPB_META_BLOCK, fault);
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" was made by a gpubtree of another format",
+					RelationGetRelationName(index)),
+			 errdetail("The index has version %u of the format, and this gpubtree reads version %u.",
+					   meta->version, GPB_META_VERSION),
 			 errhint("REINDEX rebuilds the index from its table.")));
 }
 

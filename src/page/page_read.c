@@ -126,7 +126,7 @@ gpb_lock_meta(Relation index, const GpbLayout *layout, int lock)
 	LockBuffer(buffer, lock);
 	fault = gpb_meta_fault(BufferGetPage(buffer), layout);
 	if (fault != NULL)
-		gpb_corrupted(index, GPB_META_BLOCK, fault);
+		gpb_meta_refuse(index, gpb_meta(BufferGetPage(buffer)), fault);
 	return buffer;
 }
 

@@ -635,7 +635,7 @@ read_key_bits(Relation index, GpbLayout *layout)
 	meta = *gpb_meta(page);
 	UnlockReleaseBuffer(buffer);
 	if (fault != NULL)
-		gpb_corrupted(index, GPB_META_BLOCK, fault);
+		gpb_meta_refuse(index, &meta, fault);
 
 	/* Whoever reads the metapage next finds out whether all else in it is right. */
 	for (int c = 0; c < layout->nkeys; c++)

@@ -172,12 +172,11 @@ place_group(GpbGroupTable *table, uint64 hash, uint32 i)
 	table->places[at].group = i + 1;
 }
 
-/* Double the places. */
+/* Have so many places, a power of two, more than there are. */
 static bool
-grow_places(GpbGroupTable *table)
+grow_places(GpbGroupTable *table, uint64 places)
 {
 	uint64		before = count_places(table);
-	uint64		places = before == 0 ? 2 * GPB_FIRST_GROUPS : 2 * before;
 	GpbGroupPlace *old = table->places;
 	GpbGroupPlace *new = (GpbGroupPlace *) table_allocate(table, places * sizeof(GpbGroupPlace));
 	uint32		i;
@@ -211,12 +210,20 @@ gpb_groups_bytes(double n, double width)
 static bool
 reserve_places(GpbGroupTable *table, uint64 n)
 {
-	while (n * 2 > count_places(table))
+	uint64		places = table->places == NULL ? 2 * GPB_FIRST_GROUPS : count_places(table);
+
+	if (n * 2 <= count_places(table))
+		return true;
+	while (places < n * 2)
+		places *= 2;
+	/* where memory ends, fewer may do */
+	while (places > count_places(table))
 	{
-		if (!grow_places(table))
-			return n <= count_places(table) / 8 * 7;
+		if (grow_places(table, places))
+			return n <= places / 8 * 7;
+		places /= 2;
 	}
-	return true;
+	return n <= count_places(table) / 8 * 7;
 }
 
 /* Get one more chunk, of as many records as the limit leaves. */
@@ -457,45 +464,107 @@ gpb_groups_find(GpbGroupTable *table, int n, const int64 *const *words,
 /* ---- groups from elsewhere ---- */
 
 /*
- * Add the answer of a group from elsewhere, which has this hash.  A group that the table has not is
- * copied: an answer by itself is what merging makes of it and of the answer of no entries.
+ * Copy a group that the table has not.  An answer by itself is what merging makes of it and of the
+ * answer of no entries.  Returns false if there is no memory.
  */
-static inline bool
-merge_group(GpbGroupTable *table, const GpbGroup *group, int ngroups, uint64 hash)
+static bool
+copy_group(GpbGroupTable *table, const GpbGroup *group, uint64 hash)
 {
-	GpbGroup   *into = probe_key(table, group_head(group), group->words, ngroups, hash);
+	GpbGroup   *copy = add_group(table, hash);
 
-	if (into != NULL)
-	{
-		gpb_answer_merge(table->format, into->words + ngroups, group->words + ngroups);
-		return true;
-	}
-	into = add_group(table, hash);
-	if (into == NULL)
+	if (copy == NULL)
 		return false;
-	memcpy(into, group, table->width);
+	memcpy(copy, group, table->width);
 	return true;
 }
 
 bool
 gpb_groups_merge(GpbGroupTable *table, const GpbGroup *group)
 {
-	return merge_group(table, group, table->program->ngroups, hash_group(table, group));
+	uint64		hash = hash_group(table, group);
+	GpbGroup   *into = probe_group(table, group_head(group), group->words, hash);
+
+	if (into == NULL)
+		return copy_group(table, group, hash);
+	gpb_answer_merge(table->format, group_answer(table, into),
+					 group->words + table->program->ngroups);
+	return true;
 }
 
-/* Prefetch the record that is at the place of this hash. */
-static inline void
-prefetch_record(const GpbGroupTable *table, uint64 hash)
+/* Do answers have nothing but numbers of values and sums of integers? */
+static bool
+has_sums_alone(const GpbAnswerFormat *format)
 {
-	uint32		number = table->places[hash >> table->shift].group;
-	const char *record;
+	int			i;
 
-	if (number == 0)
-		return;
-	record = (const char *) gpb_groups_at(table, number - 1);
-	__builtin_prefetch(record);
+	for (i = 0; i < format->ncolumns; i++)
+	{
+		const GpbAnswerColumn *column = &format->column[i];
+
+		if ((column->minmax | column->squares | column->bits_and | column->bits_or |
+			 column->bits_xor | column->halves | column->float_sum | column->float_squares) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* gpb_answer_merge() for answers that have sums alone, which are 0 where there is no value */
+static inline void
+merge_sums(const GpbAnswerFormat *format, int64 *into, const int64 *from)
+{
+	int			i;
+
+	into[0] += from[0];
+	for (i = 0; i < format->ncolumns; i++)
+	{
+		const GpbAnswerColumn *column = &format->column[i];
+
+		into[column->count] += from[column->count];
+		if (column->sum != 0)
+			gpb_answer_add_sum(into + column->sum, (uint64) from[column->sum],
+							   from[column->sum + 1]);
+	}
+}
+
+/* What is known of a group that is to be merged */
+typedef struct GpbMergedGroup
+{
+	uint64		hash;
+	GpbGroup   *guess;			/* most likely the same group here, or NULL */
+} GpbMergedGroup;
+
+/* The group at the place that the hash chooses, if it has that hash; else NULL.  It is prefetched. */
+static inline GpbGroup *
+guess_group(const GpbGroupTable *table, uint64 hash)
+{
+	GpbGroupPlace place = table->places[hash >> table->shift];
+	GpbGroup   *group;
+
+	if (place.group == 0 || place.hash != (uint32) (hash >> 32))
+		return NULL;
+	group = gpb_groups_at(table, place.group - 1);
+	__builtin_prefetch(group);
 	/* a small record may end in the next line, where most of its answer is */
-	__builtin_prefetch(record + sizeof(GpbGroup) + sizeof(int64));
+	__builtin_prefetch((char *) group + sizeof(GpbGroup) + sizeof(int64));
+	return group;
+}
+
+/* Merge a group.  Returns false if there is no memory. */
+static inline bool
+merge_group(GpbGroupTable *table, const GpbGroup *group, int ngroups, bool sums_alone,
+			const GpbMergedGroup *merged)
+{
+	GpbGroup   *into = merged->guess;
+
+	if (into == NULL || !has_key(into, group_head(group), group->words, ngroups))
+		into = probe_key(table, group_head(group), group->words, ngroups, merged->hash);
+	if (into == NULL)
+		return copy_group(table, group, merged->hash);
+	if (sums_alone)
+		merge_sums(table->format, into->words + ngroups, group->words + ngroups);
+	else
+		gpb_answer_merge(table->format, into->words + ngroups, group->words + ngroups);
+	return true;
 }
 
 /*
@@ -506,34 +575,39 @@ prefetch_record(const GpbGroupTable *table, uint64 hash)
  *		i - GPB_MERGED_AHEAD		record prefetched
  *		i - 2 * GPB_MERGED_AHEAD	merged
  *
- * ngroups is a constant where it is 1.  Returns false if there is no memory.
+ * ngroups is a constant where it is 1, and so is sums_alone.  Returns false if there is no memory.
  */
 GPB_FN bool
-merge_records(GpbGroupTable *table, const char *records, uint64 n, int ngroups)
+merge_records(GpbGroupTable *table, const char *records, uint64 n, int ngroups, bool sums_alone)
 {
-	uint64		hashes[2 * GPB_MERGED_AHEAD];
+	GpbMergedGroup merged[2 * GPB_MERGED_AHEAD];
 	uint64		width = table->width;
 	uint64		i;
 
 	for (i = 0; i < n + 2 * GPB_MERGED_AHEAD; i++)
 	{
-		uint64	   *hash = &hashes[i % (2 * GPB_MERGED_AHEAD)];
+		GpbMergedGroup *at = &merged[i % (2 * GPB_MERGED_AHEAD)];
 
 		if (i >= 2 * GPB_MERGED_AHEAD)
 		{
 			const GpbGroup *group = (const GpbGroup *)
 				(records + (i - 2 * GPB_MERGED_AHEAD) * width);
 
-			if (group->words[ngroups] != 0 && !merge_group(table, group, ngroups, *hash))
+			/* what a group without entries has in the other words means nothing */
+			if (group->words[ngroups] != 0 &&
+				!merge_group(table, group, ngroups, sums_alone, at))
 				return false;
 		}
 		if (i < n)
 		{
-			*hash = hash_record((const GpbGroup *) (records + i * width), ngroups);
-			__builtin_prefetch(&table->places[*hash >> table->shift]);
+			at->hash = hash_record((const GpbGroup *) (records + i * width), ngroups);
+			__builtin_prefetch(&table->places[at->hash >> table->shift]);
 		}
 		if (i >= GPB_MERGED_AHEAD && i - GPB_MERGED_AHEAD < n)
-			prefetch_record(table, hashes[(i - GPB_MERGED_AHEAD) % (2 * GPB_MERGED_AHEAD)]);
+		{
+			at = &merged[(i - GPB_MERGED_AHEAD) % (2 * GPB_MERGED_AHEAD)];
+			at->guess = guess_group(table, at->hash);
+		}
 	}
 	return true;
 }
@@ -542,12 +616,15 @@ bool
 gpb_groups_merge_adjacent(GpbGroupTable *table, const char *groups, uint64 n)
 {
 	int			ngroups = table->program->ngroups;
+	bool		sums_alone = has_sums_alone(table->format);
 
 	/* so that there are places to look at */
 	if (!reserve_places(table, (uint64) table->n + 1))
 		return false;
-	return ngroups == 1 ? merge_records(table, groups, n, 1) :
-		merge_records(table, groups, n, ngroups);
+	if (ngroups == 1)
+		return sums_alone ? merge_records(table, groups, n, 1, true) :
+			merge_records(table, groups, n, 1, false);
+	return merge_records(table, groups, n, ngroups, sums_alone);
 }
 
 GpbGroup *

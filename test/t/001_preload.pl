@@ -1,5 +1,6 @@
 # Loaded any other way than through shared_preload_libraries, the library refuses, and
-# says what to do.  Loaded from another folder than the server's, it finds its CUDA part there.
+# says what to do.  Loaded from another folder than the server's, it finds its CUDA part there, and the
+# extension its functions.
 use strict;
 use warnings;
 use File::Copy;
@@ -37,5 +38,11 @@ CONF
 $node->restart;
 ok($node->wait_for_log(qr/runs without a device: gpubtree_cuda.so is of another version/),
 	'the CUDA part beside the library is the one that is loaded');
+is($node->safe_psql('postgres', <<'SQL'), '2', 'the extension has its functions from there');
+CREATE EXTENSION gpubtree;
+CREATE TABLE t AS SELECT generate_series(1, 3) AS k;
+CREATE INDEX t_k ON t USING gpubtree (k);
+SELECT count(*) FROM t WHERE k > 1;
+SQL
 
 done_testing();

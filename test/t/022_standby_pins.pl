@@ -48,9 +48,10 @@ SQL
 	my $target = $primary->lsn('insert');
 
 	# Replay either comes to the end, or waits for the reader's pin.
+	my $waits = gpb_waits_for_pin();
 	$standby->poll_query_until('postgres', <<"SQL") or die 'replay neither ends nor waits';
 SELECT pg_last_wal_replay_lsn() >= '$target' OR EXISTS (
-	SELECT FROM pg_stat_activity WHERE backend_type = 'startup' AND wait_event = 'BufferPin')
+	SELECT FROM pg_stat_activity WHERE backend_type = 'startup' AND $waits)
 SQL
 	is($reader->query_safe("SELECT pg_last_wal_replay_lsn() < '$target'"), 't',
 		"$table: replay waits for the pin");

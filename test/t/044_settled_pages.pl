@@ -303,9 +303,10 @@ $recorder->query_safe("SET gpubtree.hold_point = 'settled-before-lsn'");
 $recorder->query_until(qr/sent/, "\\echo sent\n$all;\n");
 gpb_wait_for_hold($node);
 $deleter->query_until(qr/sent/, "\\echo sent\nDELETE FROM t WHERE k = 3;\n\\echo deleted\n");
-ok( $node->poll_query_until('postgres', <<'SQL'), 'a DELETE waits until the LSN was read');
+my $waits = gpb_waits_for_page();
+ok( $node->poll_query_until('postgres', <<"SQL"), 'a DELETE waits until the LSN was read');
 SELECT count(*) > 0 FROM pg_stat_activity
-WHERE query LIKE 'DELETE FROM t%' AND wait_event = 'BufferContent'
+WHERE query LIKE 'DELETE FROM t%' AND $waits
 SQL
 $holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
 $recorder->query('SELECT 1');

@@ -29,8 +29,9 @@ sub vacuum_waits
 	my ($vacuum) = @_;
 
 	$vacuum->query_until(qr/started/, "\\echo started\nVACUUM t;\n\\echo vacuumed\n");
-	return $node->poll_query_until('postgres', <<'SQL');
-SELECT coalesce(bool_or(wait_event = 'BufferPin'), false)
+	my $waits = gpb_waits_for_pin();
+	return $node->poll_query_until('postgres', <<"SQL");
+SELECT coalesce(bool_or($waits), false)
 FROM pg_stat_activity WHERE query LIKE 'VACUUM t%'
 SQL
 }

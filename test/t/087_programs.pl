@@ -243,7 +243,7 @@ sub aggregate
 	my $int = sub { int_expr($depth) };
 	my @aggregates = (
 		'count(*)', 'count(*)', (map { my $name = $_; sub { "$name(" . $int->() . ')' } } qw(count sum sum avg min max)),
-		sub { pick(qw(stddev stddev_pop stddev_samp variance var_pop var_samp)) . '(' . $int->() . ')' },
+		sub { pick(qw(stddev stddev_pop gpubtree_partial variance gpubtree_partial_variance var_samp)) . '(' . $int->() . ')' },
 		sub { pick(qw(bit_and bit_or bit_xor)) . '(' . $int->() . ')' },
 		sub { pick(qw(bool_and bool_or every)) . '(' . bool_expr($depth) . ')' },
 		sub { pick('sum', 'avg') . '(' . $int->() . ' / ' . pick('100.0', '8::numeric', '2.50', '3.0') . ')' },
@@ -274,7 +274,7 @@ sub value_aggregates
 	my $fraction = sub { pick(0, 1, 0.5, rand(), 'NULL', $hostile ? 1.5 : 0.25) };
 	my $fractions = sub { 'ARRAY[' . join(', ', map { $fraction->() } 1 .. between(1, 4)) . ']::float8[]' };
 	my @aggregates = (
-		"count(DISTINCT $value)", "count(DISTINCT $value)", sub { 'mode() ' . $order->() },
+		"count(DISTINCT $value)", "gpubtree_partial_values($value)", sub { 'mode() ' . $order->() },
 		sub { 'percentile_disc(' . $fraction->() . '::float8) ' . $order->() }, sub { 'percentile_disc(' . $fractions->() . ') ' . $order->() });
 
 	push @aggregates, sub { pick(qw(sum avg stddev var_pop bit_xor)) . "(DISTINCT $value)" }, sub { 'percentile_cont(' . $fraction->() . '::float8) ' . $order->() },

@@ -157,6 +157,7 @@ sub aggregate
 	$value = $one if $distinct ne '';
 
 	return 'count(*)' . $filter if chance(0.1);
+	return 'gpubtree_partial' . pick('', '_variance', '_values') . "($one)" if chance(0.08);
 	return pick("percentile_disc(0.3) WITHIN GROUP (ORDER BY $one)", "mode() WITHIN GROUP (ORDER BY $one)") if chance(0.08);
 	return pick(qw(sum sum sum avg avg count)) . "($distinct$value)$filter" if chance(0.65);
 	return pick('min', 'max') . '(' . column() . ")$filter" if chance(0.6);

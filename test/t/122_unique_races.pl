@@ -107,7 +107,7 @@ for my $point ('unique-checked', 'unique-move-right')
 	gpb_wait_for_hold($node);
 	# It holds a leaf, at which the other one comes to wait.
 	my $two = gpb_start($node, 'INSERT INTO t VALUES (7, 2)', "application_name = 'two'");
-	gpb_wait_for_sessions($node, 'two', 1, "wait_event_type = 'LWLock'");
+	gpb_wait_for_sessions($node, 'two', 1, gpb_waits_for_page());
 	$holder->quit;
 	is(gpb_finish($one), '', "$point: the first one inserts");
 	like(gpb_finish($two), qr/duplicate key/, "$point: the second one fails");

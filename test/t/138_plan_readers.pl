@@ -170,12 +170,12 @@ NAMEDTUPLESTORESCAN: scanrelid enrname
 WORKTABLESCAN: scanrelid wtParam
 CUSTOMSCAN: scanrelid flags custom_plans custom_exprs custom_private custom_scan_tlist
 	custom_relids methods
-RESULT: resconstantqual
+RESULT: resconstantqual result_type relids
 PROJECTSET:
 APPEND: apprelids appendplans nasyncplans first_partial_plan part_prune_info
-	part_prune_index
+	part_prune_index child_append_relid_sets
 MERGEAPPEND: apprelids mergeplans numCols sortColIdx sortOperators collations nullsFirst
-	part_prune_info part_prune_index
+	part_prune_info part_prune_index child_append_relid_sets
 RECURSIVEUNION: wtParam numCols dupColIdx dupOperators dupCollations numGroups
 BITMAPAND: bitmapplans
 BITMAPOR: isshared bitmapplans
@@ -186,7 +186,7 @@ HASHJOIN: jointype inner_unique joinqual hashclauses hashoperators hashcollation
 HASH: hashkeys skewTable skewColumn skewInherit rows_total
 MATERIAL:
 MEMOIZE: numKeys hashOperators collations param_exprs singlerow binary_mode est_entries
-	keyparamids
+	keyparamids est_calls est_unique_keys est_hit_ratio
 SORT: numCols sortColIdx sortOperators collations nullsFirst
 INCREMENTALSORT: numCols sortColIdx sortOperators collations nullsFirst nPresortedCols
 GROUP: numCols grpColIdx grpOperators grpCollations

@@ -448,7 +448,7 @@ $whole = without_cells();
 		"application_name = 'writer'");
 	gpb_wait_until('the writer waits for the leaf, or has ended', sub {
 		$node->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'writer'"
-			. " AND wait_event IS DISTINCT FROM 'BufferContent' AND state = 'active'") == 0 });
+			. ' AND ' . gpb_waits_for_page() . " IS NOT TRUE AND state = 'active'") == 0 });
 	$holder->quit;
 	is(gpb_finish($recorder), $whole, 'a recorder is held at a leaf');
 	is(gpb_finish($writer), '', 'a writer comes to that leaf');

@@ -97,10 +97,10 @@ for my $change (sort keys %changes)
 # A session that runs the join, held at the point until the holder lets it go.
 sub start_held
 {
-	my ($point, @settings) = @_;
+	my ($query, $point, @settings) = @_;
 	my $holder = $node->background_psql('postgres');
 	$holder->query_safe('SELECT pg_advisory_lock(0, 7001)');
-	return ($holder, gpb_start($node, $join, @join_forced, "application_name = 'reader'", "gpubtree.hold_point = '$point'", @settings));
+	return ($holder, gpb_start($node, $query, @join_forced, "application_name = 'reader'", "gpubtree.hold_point = '$point'", @settings));
 }
 
 sub release
@@ -132,23 +132,29 @@ is($node->safe_psql('postgres', join('', map { "SET $_;" } @join_forced, @rounds
 for my $settings ([], \@rounds)
 {
 	# the leader does not wait for workers that have not come yet, and these find nothing left
-	my ($holder, $reader) = start_held('exchange-late', @$settings);
+	my ($holder, $reader) = start_held($join, 'exchange-late', @$settings);
 	gpb_wait_for_sessions($node, 'reader', 3, "wait_event_type = 'Lock' AND backend_type = 'parallel worker'");
 	gpb_wait_for_sessions($node, 'reader', 1, "wait_event = 'ExecuteGather'");
 	is(release($holder, $reader), $right, 'workers that come when all is done');
 
 	# it waits for those that have read rows
-	($holder, $reader) = start_held('exchange-put-worker', @$settings);
+	($holder, $reader) = start_held($join, 'exchange-put', @$settings);
 	gpb_wait_for_sessions($node, 'reader', 3, "wait_event_type = 'Lock' AND backend_type = 'parallel worker'");
 	gpb_wait_for_sessions($node, 'reader', 1, "wait_event_type = 'Extension' AND backend_type = 'client backend'");
 	is(release($holder, $reader), $right, 'workers that have read rows are waited for');
 }
 
+# all read some rows, of few keys: parts of one key are in several runs
+my $few = 'SELECT count(*), sum(t.v), sum(t.f) FROM p JOIN t ON t.k = p.k % 3 * 10 + 1000';
+my ($holder, $reader) = start_held($few, 'exchange-attached');
+gpb_wait_for_sessions($node, 'reader', 4, "wait_event_type = 'Lock'");
+is(release($holder, $reader), serial($few), 'few keys in many rows');
+
 # whoever is ended ends the statement, and nobody is left
 for my $end ("pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'reader' AND backend_type = 'client backend'",
 	"pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'reader' AND backend_type = 'parallel worker' LIMIT 1")
 {
-	my ($holder, $reader) = start_held('exchange-put-worker');
+	my ($holder, $reader) = start_held($join, 'exchange-put');
 	gpb_wait_for_sessions($node, 'reader', 3, "wait_event_type = 'Lock' AND backend_type = 'parallel worker'");
 	gpb_wait_for_sessions($node, 'reader', 1, "wait_event_type = 'Extension' AND backend_type = 'client backend'");
 	$node->safe_psql('postgres', "SELECT $end");

@@ -358,7 +358,8 @@ sub aggregate
 	  : choose('count(*)', 'count(*)', sub { 'count(' . pick(@indexed, 'k') . ')' }, sub { pick(qw(sum avg min max)) . '(' . int_expr() . ')' },
 		sub { pick(qw(sum avg min max)) . '(' . int_expr() . ')' }, sub { pick(qw(stddev var_pop variance)) . '(' . pick(qw(i s b)) . ')' },
 		sub { pick(qw(bit_and bit_or bit_xor)) . '(' . int_expr() . ')' }, sub { pick(qw(bool_and bool_or)) . '(' . condition() . ')' },
-		sub { pick('sum', 'avg', 'min', 'max') . '(' . pick(qw(n w f n), 'n + 1', '(i / 100.0)') . ')' }, sub { pick(qw(min max)) . '(' . pick(qw(x d t k g)) . ')' }, $ytype =~ /bool|uuid|xid8|mac|code/ ? 'count(y)' : 'max(y)');
+		sub { pick('sum', 'avg', 'min', 'max') . '(' . pick(qw(n w f n), 'n + 1', '(i / 100.0)') . ')' }, sub { pick(qw(min max)) . '(' . pick(qw(x d t k g)) . ')' },
+		sub { 'gpubtree_partial' . pick('', '_variance') . '(' . pick(qw(i s b n w f g), 'i + s') . ')' }, 'gpubtree_partial_regression(f, g)', $ytype =~ /bool|uuid|xid8|mac|code/ ? 'count(y)' : 'max(y)');
 	return $name . $filter;
 }
 
@@ -368,7 +369,7 @@ sub value_aggregate
 	my $value = pick(qw(s i x d f n t y), 'i % 7');
 	my $order = "WITHIN GROUP (ORDER BY $value" . pick('', ' DESC', ' NULLS FIRST') . ')';
 
-	return choose("count(DISTINCT $value)", "count(DISTINCT $value)", "mode() $order", 'percentile_disc(' . pick(0, 0.5, 1, 0.3) . ") $order",
+	return choose("count(DISTINCT $value)", "count(DISTINCT $value)", "gpubtree_partial_values($value)", "mode() $order", 'percentile_disc(' . pick(0, 0.5, 1, 0.3) . ") $order",
 		"percentile_disc(ARRAY[0.1, 0.9]) $order", 'percentile_cont(0.4) WITHIN GROUP (ORDER BY ' . pick(qw(i s f)) . ')', 'sum(DISTINCT ' . pick(qw(i s n f)) . ')')
 	  . (chance(0.2) ? ' FILTER (WHERE ' . condition() . ')' : '');
 }

@@ -74,6 +74,38 @@ check_cells(void)
 	verdict(descends, "each leaf that is passed by makes the CPU cheaper");
 }
 
+/* Whatever heap pages turn out to be, they cost no more than is said before one is looked at. */
+static void
+check_most_looks(void)
+{
+	bool		bounded = true;
+	bool		reached = false;
+
+	for (double entries = 10; entries <= 1e8; entries *= 7)
+	{
+		for (double blocks = 1; blocks <= 1e8; blocks *= 5)
+		{
+			for (int i = 0; i < 6 * 6 * 6; i++)
+			{
+				GpbBatchShape run = vacuumed(3, entries);
+				double		gain;
+				double		worst;
+
+				run.leaf = 360;
+				run.passed = i % 6 / 5.0;
+				gain = gpb_device_gain(&run);
+				worst = gain - gpb_most_looks_cost(entries, blocks);
+				run.unmarked = i / 6 % 6 / 5.0;
+				run.settled = run.unmarked * (i / 36) / 5.0;
+				run.blocks = blocks * (1 + i % 4) / 4;
+				bounded &= gpb_device_gain(&run) >= worst - 1e-6 * gain;
+				reached |= gpb_device_gain(&run) < gain - 0.5 * (gain - worst);
+			}
+		}
+	}
+	verdict(bounded && reached, "heap pages cost no more than their most, and more than half of it");
+}
+
 int
 main(void)
 {
@@ -119,6 +151,7 @@ main(void)
 			descends &= gpb_device_gain(&more) < gpb_device_gain(&less);
 	}
 	verdict(descends, "each block to look at makes the device dearer");
+	check_most_looks();
 	check_cells();
 	return print_sums();
 }

@@ -65,9 +65,9 @@ main(int argc, char **argv)
 	test_table((uint64) 1 << 20, 200000);
 	test_table(100000, 20000);
 	test_table(4000, 20000);
-	test_merging(1, 30, 20, (uint64) 1 << 30);
+	test_merging(1, 30, 22, (uint64) 1 << 30);
 	test_merging(1, 5000, 10001, (uint64) 1 << 30);
-	test_merging(2, 5000, 10000, (uint64) 1 << 30);
+	test_merging(2, 5000, 10002, (uint64) 1 << 30);
 	test_merging(3, 20000, 20000, 100000);
 	test_zones();
 	return print_sums();

@@ -14,7 +14,6 @@
 #include "exec/answer/ordinary.h"
 #include "exec/compile/state_column.h"
 #include "exec/shell/expressions.h"
-#include "exec/where/arms.h"
 
 /* ---- states wanted ---- */
 
@@ -101,19 +100,12 @@ gpb_translate_values(const GpbSibling *sibling, GpbAggregatePlan *plan)
 static const char *
 add_ordinary(const GpbAggregateQuery *query, const GpbAggregatePlan *leaf, GpbAggregatePath *own)
 {
-	Path	   *ordinary;
-
 	if (gpb_has_subplan(query->root, (Node *) query->target->exprs) ||
 		gpb_has_subplan(query->root, (Node *) query->having))
 		return "the target list or HAVING has a subquery";
-	ordinary = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
-								 gpb_may_fail((Node *) leaf->program.constants) ||
-								 gpb_arms_may_fail(leaf->arms));
-	if (ordinary == NULL)
-		return "there is no ordinary plan that could take over";
-	own->path.flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
-	own->path.custom_paths = lappend(own->path.custom_paths, ordinary);
-	return NULL;
+	return gpb_add_ordinary_path(query->root, query->grouped_rel, &own->path,
+								 gpb_constants_may_fail(leaf)) ? NULL :
+		"there is no ordinary plan that could take over";
 }
 
 /* The plan has the format of the states, and of the rows that are made of them. */

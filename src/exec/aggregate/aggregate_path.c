@@ -12,9 +12,11 @@
 
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/price/core_paths.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/plan_check.h"
 #include "exec/shell/settings.h"
+#include "exec/where/arms.h"
 
 static Plan *plan_aggregate(PlannerInfo *root, RelOptInfo *rel,
 							CustomPath *path, List *tlist, List *clauses,
@@ -57,6 +59,12 @@ explain_price(RelOptInfo *grouped_rel, const Path *path)
 }
 
 /* ---- path ---- */
+
+bool
+gpb_constants_may_fail(const GpbAggregatePlan *plan)
+{
+	return gpb_may_fail((Node *) plan->program.constants) || gpb_arms_may_fail(plan->arms);
+}
 
 GpbAggregatePath *
 gpb_make_aggregate_path(RelOptInfo *parent, PathTarget *target)

@@ -33,6 +33,9 @@ typedef struct GpbAggregatePath
 
 /* ---- a path (aggregate_path.c, aggregate_plan.c) ---- */
 
+/* May an error come of what the node evaluates before it reads anything? */
+extern bool gpb_constants_may_fail(const GpbAggregatePlan *plan);
+
 /* A path without costs for rows of this target, in the place of those of "parent" */
 extern GpbAggregatePath *gpb_make_aggregate_path(RelOptInfo *parent, PathTarget *target);
 

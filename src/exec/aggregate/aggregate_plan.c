@@ -20,32 +20,11 @@
 #include "exec/aggregate/aggregate_price.h"
 #include "exec/answer/ordinary.h"
 #include "exec/price/price.h"
-#include "exec/shell/expressions.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
-#include "exec/where/arms.h"
 
 /* ---- path ---- */
-
-/*
- * Let the node have an ordinary plan of the query beside it.  With it the node projects nothing but
- * the grouping's target, which the other plan has too.  Returns false if there is none.
- */
-static bool
-add_ordinary(const GpbAggregateQuery *query, const GpbAggregateMatch *match,
-			 GpbAggregatePath *own)
-{
-	Path	   *child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
-										  gpb_may_fail((Node *) match->plan.program.constants) ||
-										  gpb_arms_may_fail(match->plan.arms));
-
-	if (child == NULL)
-		return false;
-	own->path.flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
-	own->path.custom_paths = list_make1(child);
-	return true;
-}
 
 /* The values that a row is made of, in the order that a scan tuple has them in */
 static List *
@@ -73,7 +52,9 @@ make_aggregate_path(const GpbAggregateQuery *query, IndexOptInfo *index, const c
 	if (*refusal != NULL)
 		return NULL;
 	own = gpb_make_aggregate_path(index->rel, query->target);
-	if (match.needs_child && query->state == NULL && !add_ordinary(query, &match, own))
+	if (match.needs_child && query->state == NULL &&
+		!gpb_add_ordinary_path(query->root, query->grouped_rel, &own->path,
+							   gpb_constants_may_fail(&match.plan)))
 	{
 		*refusal = "there is no ordinary plan that could take over";
 		return NULL;

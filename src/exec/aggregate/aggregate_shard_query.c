@@ -153,7 +153,9 @@ add_sums(GpbShardQuery *asked, const GpbAggregateItem *item, int want, int numbe
 static bool
 add_values(GpbShardQuery *asked, const GpbAggregateItem *item, int want, int number, Aggref *aggref)
 {
-	if (item->type.sql == MONEYOID || has_decimal_terms(&item->terms))
+	/* a state that the query wants has bounds beside sums, which columns of sums do not */
+	if (item->type.sql == MONEYOID || has_decimal_terms(&item->terms) ||
+		gpb_function_is_partial(item->function))
 		return false;
 	if (gpb_input_is_pair(gpb_find_aggregate(aggref->aggfnoid)->input))
 		return add_state(asked, GPB_PARTIAL_PAIRS, FLOAT8OID, number, aggref);

@@ -130,6 +130,7 @@ static bool
 is_sent(Node *node)
 {
 	return !IsA(node, List) && !IsA(node, TargetEntry) && !IsA(node, Aggref) &&
+		!IsA(node, CaseWhen) &&
 		contain_mutable_functions(node) && !contain_volatile_functions(node) &&
 		!contain_subplans(node) && !contain_var_clause(node) && !contain_agg_clause(node);
 }

@@ -239,7 +239,7 @@ settle_numeric(GpbWordType type, GpbValuesItem *item)
 {
 	GpbAggregateItem *each = &item->each;
 
-	if (each->type.sql != NUMERICOID)
+	if (each->type.sql != NUMERICOID || each->function == GPB_PARTIAL_VALUES)
 		return NULL;
 	each->type = type;
 	if (!gpb_type_is_wide(type))

@@ -104,18 +104,24 @@ squares_numeric(const int64 *squares)
 	return words_numeric(squares, 3);
 }
 
+/* A sum of squares of integers as that of squares of decimals of this scale */
+static Numeric
+scaled_squares(Numeric squares, int scale)
+{
+	Numeric		unit;
+
+	if (scale == 0)
+		return squares;
+	unit = int64_div_fast_to_numeric(1, 2 * scale);
+	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(squares),
+											   NumericGetDatum(unit)));
+}
+
 Numeric
 gpb_integer_squares(const GpbAggregateItem *item, const GpbAnswerColumn *column,
 					const int64 *answer)
 {
-	Numeric		squares = squares_numeric(answer + column->squares);
-	Numeric		unit;
-
-	if (item->type.scale == 0)
-		return squares;
-	unit = int64_div_fast_to_numeric(1, 2 * item->type.scale);
-	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(squares),
-											   NumericGetDatum(unit)));
+	return scaled_squares(squares_numeric(answer + column->squares), item->type.scale);
 }
 
 /* A lower half is 2^63 less than the low word of its number, which has no sign. */
@@ -256,18 +262,17 @@ shifted_sum(Numeric a, Numeric b, int bits)
 }
 
 /*
- * The square of an integer, u * 2^64 + v by its upper half and low word, is u^2 * 2^128 + u * v *
- * 2^65 + v^2; and v is the lower half w + 2^63, so v^2 is w^2 + w * 2^64 + 2^126.
+ * The sum of the squares of integers.  That of one, u * 2^64 + v by its upper half and low word, is
+ * u^2 * 2^128 + u * v * 2^65 + v^2; and v is the lower half w + 2^63, so v^2 is w^2 + w * 2^64 +
+ * 2^126.
  */
-Numeric
-gpb_halves_variance(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
-					const int64 *answer, int scale, bool sample, bool root)
+static Numeric
+halves_squares(const GpbAggregateItem *item, const GpbAnswerColumn *columns, const int64 *answer)
 {
 	const GpbItemTerms *terms = &item->terms;
 	const GpbAnswerColumn *upper = &columns[item->column];
 	const GpbAnswerColumn *lower = &columns[terms->lower];
 	int64		count = answer[upper->count];
-	Numeric		sum = gpb_halves_numeric(answer + upper->sum, answer + lower->sum, count, 0);
 	Numeric		products = gpb_halves_numeric(answer + columns[terms->cross_upper].sum,
 											  answer + columns[terms->cross_lower].sum, count, 0);
 	Numeric		lowers = gpb_int128_numeric((uint64) answer[lower->sum], answer[lower->sum + 1]);
@@ -276,6 +281,37 @@ gpb_halves_variance(const GpbAggregateItem *item, const GpbAnswerColumn *columns
 	squares = shifted_sum(squares, lowers, 64);
 	squares = shifted_sum(squares, int64_to_numeric(count), 126);
 	squares = shifted_sum(squares, products, 65);
-	squares = shifted_sum(squares, squares_numeric(answer + upper->squares), 128);
-	return variance_of(count, sum, squares, scale, sample, root, 40);
+	return shifted_sum(squares, squares_numeric(answer + upper->squares), 128);
+}
+
+/* The sum of an item's integers, with this scale */
+static Numeric
+halves_sum(const GpbAggregateItem *item, const GpbAnswerColumn *columns, const int64 *answer,
+		   int scale)
+{
+	const GpbAnswerColumn *upper = &columns[item->column];
+
+	return gpb_halves_numeric(answer + upper->sum, answer + columns[item->terms.lower].sum,
+							  answer[upper->count], scale);
+}
+
+Numeric
+gpb_numerics_sum(const GpbAggregateItem *item, const GpbAnswerColumn *columns, const int64 *answer)
+{
+	return halves_sum(item, columns, answer, item->type.scale);
+}
+
+Numeric
+gpb_numerics_squares(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+					 const int64 *answer)
+{
+	return scaled_squares(halves_squares(item, columns, answer), item->type.scale);
+}
+
+Numeric
+gpb_halves_variance(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+					const int64 *answer, int scale, bool sample, bool root)
+{
+	return variance_of(answer[columns[item->column].count], halves_sum(item, columns, answer, 0),
+					   halves_squares(item, columns, answer), scale, sample, root, 40);
 }

@@ -50,6 +50,15 @@ extern Numeric gpb_integer_variance(const GpbAnswerColumn *column, const int64 *
 extern Numeric gpb_halves_numeric(const int64 *upper, const int64 *lower, int64 count, int scale);
 
 /*
+ * The sum of an item's numerics of 128 bits, and that of their squares, with the scale that they
+ * have.  "columns" are the terms of the answer.
+ */
+extern Numeric gpb_numerics_sum(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+								const int64 *answer);
+extern Numeric gpb_numerics_squares(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+									const int64 *answer);
+
+/*
  * The variance of an item's numerics of 128 bits, each an integer of its terms / 10^scale, or its
  * root, as gpb_integer_variance() has that of words.  "columns" are the terms of the answer.
  */

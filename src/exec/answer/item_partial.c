@@ -15,23 +15,28 @@
 #include "page/numeric.h"
 
 /*
- * The sums of a term's numerics as those of a state.  With NaN among them the term's sum means
- * nothing.
+ * The sums of an item's numerics as those of a state.  With NaN among them, which is the greatest,
+ * sums mean nothing.  No other value of 16 bytes has its upper half.
  */
 static void
-take_numerics(GpbPartial *partial, const GpbAggregateItem *item, const GpbAnswerColumn *column,
+take_numerics(GpbPartial *partial, const GpbAggregateItem *item, const GpbAnswerColumn *columns,
 			  const int64 *answer)
 {
-	const int64 *bounds = answer + column->minmax;
+	const GpbAnswerColumn *column = &columns[item->column];
+	bool		wide = gpb_type_is_wide(item->type);
+	const int64 *least = answer + (wide ? column->halves : column->minmax);
+	const int64 *greatest = least + (wide ? 2 : 1);
 	GpbPartialNumerics numerics = {.count = answer[column->count]};
 
-	numerics.nan = gpb_may_be_nan(item->type) && bounds[1] == GPB_NUMERIC_NAN;
-	numerics.least = DatumGetNumeric(gpb_word_datum(item->type, bounds[0]));
-	numerics.greatest = DatumGetNumeric(gpb_word_datum(item->type, bounds[1]));
+	numerics.nan = gpb_may_be_nan(item->type) && *greatest == GPB_NUMERIC_NAN;
+	numerics.least = DatumGetNumeric(gpb_words_datum(item->type, least));
+	numerics.greatest = DatumGetNumeric(gpb_words_datum(item->type, greatest));
 	if (!numerics.nan)
-		numerics.sum = gpb_integer_sum(item, column, answer);
+		numerics.sum = wide ? gpb_numerics_sum(item, columns, answer) :
+			gpb_integer_sum(item, column, answer);
 	if (!numerics.nan && column->squares != 0)
-		numerics.squares = gpb_integer_squares(item, column, answer);
+		numerics.squares = wide ? gpb_numerics_squares(item, columns, answer) :
+			gpb_integer_squares(item, column, answer);
 	gpb_partial_take_numerics(partial, &numerics);
 }
 
@@ -44,7 +49,7 @@ gpb_item_partial(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
 	GpbPartial *partial = gpb_partial_new(kind, gpb_partial_type(item->type.sql), NULL);
 
 	if (partial->numerics != NULL)
-		take_numerics(partial, item, &columns[item->column], answer);
+		take_numerics(partial, item, columns, answer);
 	else
 		gpb_partial_take_column(partial, GPB_PARTIAL_X, &columns[item->column], answer);
 	if (kind == GPB_PARTIAL_OF_PAIRS)

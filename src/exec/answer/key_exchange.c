@@ -176,6 +176,7 @@ gpb_exchange_attach(GpbKeyExchange *shared, dsa_area *area, GpbRangeForm form,
 	if (IsParallelWorker())
 		GPB_HOLD("exchange-late");
 	side->phase = BarrierAttach(&shared->barrier);
+	GPB_HOLD("exchange-attached");
 	return side;
 }
 
@@ -276,9 +277,8 @@ gpb_exchange_put(GpbExchangeSide *side, void *ranges, uint32 n, bool more)
 	/* all who have more write the same */
 	if (more)
 		pg_atomic_write_u32(&side->shared->rounds, side->phase / 2 + 2);
-	GPB_HOLD("exchange-put");
 	if (IsParallelWorker())
-		GPB_HOLD("exchange-put-worker");
+		GPB_HOLD("exchange-put");
 	next_phase(side);
 }
 

@@ -180,15 +180,19 @@ group_all_rows(PlannerInfo *root, RelOptInfo *grouped_rel, const PathTarget *tar
 									&costs, ngroups);
 }
 
-Path *
-gpb_ordinary_path(PlannerInfo *root, RelOptInfo *grouped_rel, const PathTarget *target,
-				  bool serial)
+bool
+gpb_add_ordinary_path(PlannerInfo *root, RelOptInfo *grouped_rel, CustomPath *own, bool serial)
 {
+	const PathTarget *target = own->path.pathtarget;
 	Path	   *path = choose_ordinary(root, grouped_rel, target, 0, serial);
 
 	if (path == NULL && enable_partitionwise_aggregate)
 		path = group_all_rows(root, grouped_rel, target);
-	return path;
+	if (path == NULL)
+		return false;
+	own->flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
+	own->custom_paths = lappend(own->custom_paths, path);
+	return true;
 }
 
 /*

@@ -16,19 +16,21 @@
 /* ---- planning ---- */
 
 /*
- * The ordinary path that core would choose of the grouping's so far, with this target, as a copy of
- * its own: add_path() frees the paths that ours makes superfluous.  If "serial", one without
- * parallel workers is preferred, since constants that may fail cannot be evaluated in parallel mode
- * (program_bind_safe.c).  It scans partitions below an Append of theirs alone, as the node does,
- * so that both have those that were not pruned when the statement began.  NULL if there is none.
+ * Let the node of a path have, behind its other plans, the ordinary path that core would choose of
+ * the grouping's so far, with the same target: the node projects nothing else then.  It is a copy
+ * of its own, since add_path() frees the paths that ours makes superfluous.  If "serial", one
+ * without parallel workers is preferred, since constants that may fail cannot be evaluated in
+ * parallel mode (program_bind_safe.c).  It scans partitions below an Append of theirs alone, as the
+ * node does, so that both have those that were not pruned when the statement began.  Returns false
+ * if there is none.
  */
-extern Path *gpb_ordinary_path(PlannerInfo *root, RelOptInfo *grouped_rel,
-							   const PathTarget *target, bool serial);
+extern bool gpb_add_ordinary_path(PlannerInfo *root, RelOptInfo *grouped_rel, CustomPath *own,
+								  bool serial);
 
 /*
- * Likewise for a node that has an outer plan, and the ordinary one as the second of custom_paths.
- * Both have the outer rows, one after the other, if at all: NULL also if the query is one whose
- * plan must not have a part of it twice.
+ * Such a path for a node that has an outer plan, and the ordinary one as the second of
+ * custom_paths; NULL if there is none.  Both have the outer rows, one after the other, if at all:
+ * NULL also if the query is one whose plan must not have a part of it twice.
  */
 extern Path *gpb_ordinary_path_beside(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outerrel,
 									  const PathTarget *target);

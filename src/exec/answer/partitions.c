@@ -319,7 +319,7 @@ check_valid(GpbPartitions *partitions)
 
 /* ---- parting ranges ---- */
 
-/* Make room for one more range in what a partition is asked. */
+/* Make room for one more range in what a partition is asked, and for its number if it has one. */
 static pg_noinline void
 grow_share(GpbPartitions *partitions, GpbOpenPartition *open, Size width, bool numbered)
 {
@@ -337,7 +337,7 @@ grow_share(GpbPartitions *partitions, GpbOpenPartition *open, Size width, bool n
 	}
 	else
 		open->ranges = gpb_realloc_array(open->ranges, open->capacity * width);
-	if (numbered)
+	if (numbered || open->number != NULL)
 		open->number = open->number == NULL ?
 			gpb_alloc_array(partitions->context, open->capacity * sizeof(uint32)) :
 			gpb_realloc_array(open->number, open->capacity * sizeof(uint32));
@@ -395,8 +395,12 @@ part_ranges_of(GpbPartitions *partitions, GpbRangeForm form, const void *ranges,
 
 			if (!open->valid || open->keys.hi < keys.lo || open->keys.lo > open->keys.hi)
 				continue;
-			if (share->n == open->capacity)
+			if (share->n == open->capacity || (numbered && open->number == NULL))
 				grow_share(partitions, open, width, numbered);
+			/* room that was made where ranges had no numbers has none for them */
+			if (numbered && open->number == NULL)
+				open->number = gpb_alloc_array(partitions->context,
+											   open->capacity * sizeof(uint32));
 			if (form == GPB_RANGE_POINTS)
 				((GpbKey *) open->ranges)[share->n] = keys.lo;
 			else

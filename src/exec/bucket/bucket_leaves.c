@@ -30,6 +30,7 @@
 #include "exec/shell/plan_rules.h"
 #include "exec/shell/settings.h"
 #include "exec/where/ordered_column.h"
+#include "exec/where/partition_match.h"
 
 /* What is planned of a parent's leaves */
 typedef struct GpbBucketLeaves
@@ -203,21 +204,13 @@ add_leaf(GpbBucketLeaves *leaves, RelOptInfo *leaf)
 	return true;
 }
 
-/* Find the path of the largest leaf; false if it has none. */
+/* Find the path of the largest leaf with an index; false if it has none. */
 static bool
 find_model(GpbBucketLeaves *leaves)
 {
-	RelOptInfo *largest = NULL;
-	ListCell   *lc;
+	RelOptInfo *largest = gpb_model_partition(leaves->query->root, leaves->query->leaves);
 
-	foreach(lc, leaves->query->leaves)
-	{
-		RelOptInfo *leaf = lfirst(lc);
-
-		if (largest == NULL || leaf->tuples > largest->tuples)
-			largest = leaf;
-	}
-	if (!gpb_rel_is_table(leaves->query->root, largest))
+	if (largest == NULL)
 		return false;
 	leaves->model = match_leaf(leaves, largest, &leaves->aggrefs);
 	return leaves->model != NULL;

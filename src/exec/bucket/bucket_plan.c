@@ -79,30 +79,15 @@ gpb_alike_bucket_path(GpbBucketPath *model, const GpbSibling *sibling, const Ind
 }
 
 /*
- * Let the node have the ordinary plan of the query beside it.  With it the node projects nothing
- * but the grouping's target, which the other plan has too.  Returns false if there is none.
- */
-static bool
-add_ordinary(const GpbGrouping *query, const GpbBucketMatch *match, CustomPath *path)
-{
-	Path	   *child = gpb_ordinary_path(query->root, query->grouped_rel, query->target,
-										  gpb_may_fail((Node *) match->plan.program.constants));
-
-	if (child == NULL)
-		return false;
-	path->flags &= ~CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom_paths = list_make1(child);
-	return true;
-}
-
-/*
  * Have the path return rows of the query.  Returns false if it would need an ordinary plan, and
  * there is none.
  */
 static bool
 want_rows(const GpbGrouping *query, const GpbBucketMatch *match, GpbBucketPath *own)
 {
-	if (match->needs_child && !add_ordinary(query, match, &own->path))
+	if (match->needs_child &&
+		!gpb_add_ordinary_path(query->root, query->grouped_rel, &own->path,
+							   gpb_may_fail((Node *) match->plan.program.constants)))
 		return false;
 	own->path.path.pathkeys = bucket_pathkeys(query->root, match, &own->plan.backward);
 	own->columns = list_concat(lappend(list_copy(query->aggrefs), match->bucket), match->groups);

@@ -57,7 +57,7 @@ gpb_item_want(const GpbAggregateItem *item)
 	int			want = gpb_function_want(item->function);
 
 	if (gpb_type_is_wide(item->type) && (want & GPB_WANT_MINMAX) != 0)
-		return GPB_WANT_COUNT | GPB_WANT_HALVES;
+		return (want & ~GPB_WANT_MINMAX) | GPB_WANT_HALVES;
 	if (gpb_may_be_nan(item->type) && (want & GPB_WANT_SUM) != 0)
 		want |= GPB_WANT_MINMAX;
 	return want;

@@ -138,7 +138,7 @@ add_varying(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbTyped *
 		add_integers(builder, shown, GPB_WANT_BOUNDS, filter, &item->terms.digits);
 }
 
-/* The least or greatest value of 16 bytes, whose halves one term has */
+/* The least and greatest values of 16 bytes, whose halves one term has */
 static bool
 add_extreme_halves(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbTyped *value,
 				   int filter)
@@ -165,18 +165,18 @@ add_halves(GpbProgramBuilder *builder, GpbAggregateItem *item, const GpbTyped *v
 		   int filter)
 {
 	GpbItemTerms *terms = &item->terms;
-	int			want = gpb_function_want(item->function);
+	int			want = gpb_function_want(item->function) & ~GPB_WANT_MINMAX;
+	bool		bounds = want != gpb_function_want(item->function);
 	GpbTyped	cross;
 
 	/* A uuid's are counted alone. */
 	if (item->function == GPB_COUNT_VALUES)
 		return add_integers(builder, value->slot, GPB_WANT_COUNT, filter, &item->column);
-	if (gpb_function_is_partial(item->function))
-		return gpb_cannot(builder, "an aggregate state of values of 16 bytes");
 	item->type = value->type;
 	if (item->function == GPB_MIN || item->function == GPB_MAX)
 		return add_extreme_halves(builder, item, value, filter);
-	if (!add_integers(builder, value->slot, gpb_item_want(item), filter, &item->column) ||
+	if (!(bounds ? add_extreme_halves(builder, item, value, filter) :
+		  add_integers(builder, value->slot, gpb_item_want(item), filter, &item->column)) ||
 		!add_integers(builder, value->lower, want, filter, &terms->lower))
 		return false;
 	if ((want & GPB_WANT_SQUARES) == 0)

@@ -224,6 +224,8 @@ void
 gpb_partial_add_to_answer(GpbPartial *partial, int term, const GpbAnswerColumn *column,
 						  int64 *answer)
 {
+	if (partial->answer == NULL)
+		elog(ERROR, "an aggregate state of kind %d has no words of an answer", partial->kind);
 	gpb_answer_normalize(gpb_partial_format(partial->kind, partial->type), partial->answer);
 	add_column(column, answer, term_column(partial, term), partial->answer);
 }

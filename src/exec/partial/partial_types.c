@@ -317,7 +317,7 @@ with_scale(const GpbPartialValue *value)
 void
 gpb_partial_encode(const GpbPartialType *type, Datum datum, GpbPartialValue *value)
 {
-	struct varlena *varlena;
+	struct varlena *flat;
 	int64		word;
 
 	memset(value, 0, sizeof(*value));
@@ -335,16 +335,16 @@ gpb_partial_encode(const GpbPartialType *type, Datum datum, GpbPartialValue *val
 			set_bytes(value, DatumGetUUIDP(datum)->data, UUID_LEN);
 			break;
 		case GPB_FORM_NUMERIC:
-			varlena = (struct varlena *) numeric_bytes(DatumGetNumeric(datum));
-			set_bytes(value, VARDATA_ANY(varlena), VARSIZE_ANY_EXHDR(varlena));
+			flat = (struct varlena *) numeric_bytes(DatumGetNumeric(datum));
+			set_bytes(value, VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat));
 			take_out_scale(value);
-			pfree(varlena);
+			pfree(flat);
 			break;
 		default:
-			varlena = PG_DETOAST_DATUM_PACKED(datum);
-			set_bytes(value, VARDATA_ANY(varlena), VARSIZE_ANY_EXHDR(varlena));
-			if ((Pointer) varlena != DatumGetPointer(datum))
-				pfree(varlena);
+			flat = PG_DETOAST_DATUM_PACKED(datum);
+			set_bytes(value, VARDATA_ANY(flat), VARSIZE_ANY_EXHDR(flat));
+			if ((Pointer) flat != DatumGetPointer(datum))
+				pfree(flat);
 			break;
 	}
 }

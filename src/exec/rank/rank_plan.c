@@ -447,8 +447,8 @@ gpb_rank_child_target(PlannerInfo *root, RelOptInfo *rel)
 }
 
 /*
- * Core's own scan of the whole index in this direction, if it is among the table's paths; NULL if it
- * is not, or if there is a condition.
+ * Core's own scan of the whole index in this direction, if it is among the table's paths; NULL if
+ * it is not, or if there is a condition.
  */
 static const IndexPath *
 find_core_path(const IndexOptInfo *index, ScanDirection direction, bool index_only)

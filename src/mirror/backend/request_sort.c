@@ -23,16 +23,14 @@ device_sorts(int device)
 		(gpb_device_sort == GPB_SORT_ON || gpb_device_has_processors(device));
 }
 
-/* The device that has the fewest sorts of those that may be asked for one; -1 if there is none. */
+/* The device that serves and has the fewest sorts; -1 if none serves. */
 static int
 least_busy_device(void)
 {
 	int			best = -1;
-	int			fewest = gpb_sorts_at_most();
+	int			fewest = 0;
 	int			device;
 
-	if (gpb_device_sort == GPB_SORT_OFF || !gpb_mirror_available())
-		return -1;
 	for (device = 0; device < gpb_devices; device++)
 	{
 		int			sorts = 0;
@@ -40,7 +38,7 @@ least_busy_device(void)
 
 		for (i = 0; i < gpb_slot_count(GPB_QUERY_SLOT); i++)
 			sorts += gpb_slot_at(device, GPB_QUERY_SLOT, i)->sorts;
-		if (sorts >= fewest || !device_sorts(device))
+		if (!gpb_service_serves(device) || (best >= 0 && sorts >= fewest))
 			continue;
 		best = device;
 		fewest = sorts;

@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * placement.c
- *	  Which device gets a new mirror: the one with most memory free.
+ *	  Which device gets a new mirror: the one with the largest share of its memory free.
  *
- * So mirrors spread, those of a table's partitions, too, which are made one after the other.  A
- * mirror that is being made counts with what it is thought to need.  Where no device has room, that
- * one makes it whose mirrors were used longest ago, as if all were one device.  A mirror stays
- * where it is as long as it lives.  If its device is lost the next service for that discards it,
- * and it is made anew where there is most memory then.
+ * The share counts, and not the bytes, since devices differ a little, or much, in how much they
+ * have: else one would get all mirrors before any goes to another.  So mirrors spread, those of a
+ * table's partitions, too, which are made one after the other.  A mirror that is being made counts
+ * with what it is thought to need.  Where no device has room, that one makes it whose mirrors were
+ * used longest ago, as if all were one device.  A mirror stays where it is as long as it lives.  If
+ * its device is lost the next service for that discards it, and it is made anew where most is free
+ * then.
  *
  *-------------------------------------------------------------------------
  */
@@ -132,34 +134,59 @@ least_used_at(int device, TimestampTz keep_since)
 		(TimestampTz) pg_atomic_read_u64(&gpb_registry->mirrors[victim].last_used);
 }
 
+/*
+ * The device, of those that may have the mirror, with the largest share of its memory free, or with
+ * room for the mirror if only others have none.  *fits says whether there is room.
+ */
+static int
+most_free_device(const GpbIdentity *identity, GpbMirrorMode mode, BlockNumber nblocks, bool *fits)
+{
+	uint64		bytes = gpb_mirror_bytes_expected(mode, nblocks);
+	int			best = GPB_NO_DEVICE;
+	double		largest = 0;
+	int			device;
+
+	*fits = false;
+	for (device = 0; device < gpb_devices; device++)
+	{
+		uint64		memory = free_memory(device);
+		double		share = memory / (double) Max(gpb_device_memory_limit(device), 1);
+		bool		has_room = bytes <= memory;
+
+		if (!may_have(device, identity, mode, nblocks) ||
+			(best != GPB_NO_DEVICE && (has_room == *fits ? share <= largest : *fits)))
+			continue;
+		best = device;
+		largest = share;
+		*fits = has_room;
+	}
+	return best;
+}
+
 int
 gpb_place_mirror(const GpbIdentity *identity, GpbMirrorMode mode, BlockNumber nblocks,
 				 TimestampTz keep_since)
 {
 	uint64		bytes = gpb_mirror_bytes_expected(mode, nblocks);
-	int			best = GPB_NO_DEVICE;
-	uint64		most = 0;
+	bool		fits;
+	int			best = most_free_device(identity, mode, nblocks, &fits);
+	TimestampTz longest_ago = PG_INT64_MAX;
 	int			device;
 
-	for (device = 0; device < gpb_devices; device++)
-	{
-		uint64		memory;
-
-		if (!may_have(device, identity, mode, nblocks))
-			continue;
-		memory = free_memory(device);
-		if (best != GPB_NO_DEVICE && memory <= most)
-			continue;
-		best = device;
-		most = memory;
-	}
-	if (best == GPB_NO_DEVICE || bytes <= most)
+	if (best == GPB_NO_DEVICE || fits)
 		return best;
 	for (device = 0; device < gpb_devices; device++)
 	{
-		if (device != best && may_have(device, identity, mode, nblocks) &&
-			least_used_at(device, keep_since) < least_used_at(best, keep_since))
-			best = device;
+		TimestampTz used_at;
+
+		if (!may_have(device, identity, mode, nblocks) ||
+			(keep_since != 0 && !fits_beside_on(device, bytes, keep_since)))
+			continue;
+		used_at = least_used_at(device, keep_since);
+		if (used_at >= longest_ago)
+			continue;
+		best = device;
+		longest_ago = used_at;
 	}
 	return best;
 }

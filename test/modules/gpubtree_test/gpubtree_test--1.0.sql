@@ -82,6 +82,11 @@ AS 'MODULE_PATHNAME', 'gpb_test_settled_look'
 LANGUAGE C STRICT;
 
 -- settled_test.c: the states of its buffer in which a block that was recorded is found settled.
+CREATE FUNCTION gpubtree_test_write_out(relation regclass, block bigint)
+RETURNS void
+AS 'MODULE_PATHNAME', 'gpb_test_write_out'
+LANGUAGE C STRICT;
+
 CREATE FUNCTION gpubtree_test_settled_states(heap regclass, block bigint)
 RETURNS text
 AS 'MODULE_PATHNAME', 'gpb_test_settled_states'

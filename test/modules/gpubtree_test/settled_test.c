@@ -26,6 +26,7 @@
 PG_FUNCTION_INFO_V1(gpb_test_settled_record);
 PG_FUNCTION_INFO_V1(gpb_test_settled_look);
 PG_FUNCTION_INFO_V1(gpb_test_settled_states);
+PG_FUNCTION_INFO_V1(gpb_test_write_out);
 PG_FUNCTION_INFO_V1(gpb_test_settled_xmin);
 PG_FUNCTION_INFO_V1(gpb_test_widen_xid);
 PG_FUNCTION_INFO_V1(gpb_test_age_frozen);
@@ -184,6 +185,20 @@ gpb_test_settled_states(PG_FUNCTION_ARGS)
 	ReleaseBuffer(buffer);
 	relation_close(heap, AccessShareLock);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(found.data, found.len));
+}
+
+/* (relation, block): lock a page as who writes it out does, and hold. */
+Datum
+gpb_test_write_out(PG_FUNCTION_ARGS)
+{
+	Relation	relation = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	Buffer		buffer = ReadBuffer(relation, (BlockNumber) PG_GETARG_INT64(1));
+
+	LockBuffer(buffer, GPB_WRITE_OUT_LOCK);
+	GPB_HOLD("page-is-written");
+	UnlockReleaseBuffer(buffer);
+	relation_close(relation, AccessShareLock);
+	PG_RETURN_VOID();
 }
 
 /* (heap): the xmin of a reader with the active snapshot, in 64 bits */

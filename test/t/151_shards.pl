@@ -135,7 +135,7 @@ my @groups = ('g', 'n', 's', 'o', 'u', 'd', 'f4', 'n % 4', "date_trunc('hour', k
 	"date_trunc('month', k, 'America/New_York')", "date_trunc('minute', k)", "date_trunc('day', t)", "date_bin('6 hours', k, '2001-01-01')", "date_trunc('quarter', t)");
 my @conditions = ("k >= '2026-01-20'", "k < '2026-02-17 03:00'", "n > 4", "g = 'b'", "g IN ('a', 'ä')", 'o', 'f > 0', 's BETWEEN -1 AND 1', 'd IS NOT NULL',
 	"k > now() - interval '50 years'", "k < date_trunc('month', now()) + interval '100 years'", "k < current_setting('test.until')::timestamptz",
-	"k >= '2026-05-01' AND k < '2026-05-02'", "n < 5 OR n > 20");
+	"k >= '2026-05-01' AND k < '2026-05-02'", "CASE k WHEN now() THEN false WHEN date_trunc('day', now()) THEN false ELSE true END", "CASE WHEN k < now() + interval '90 years' THEN n > 2 ELSE o END", "n < 5 OR n > 20");
 
 sub random_query
 {
@@ -231,6 +231,10 @@ $node->safe_psql('postgres', "DELETE FROM far WHERE k < '1980-01-01'; DELETE FRO
 # Two states that have sums of the same pairs
 my $pairs = "SELECT answer('SELECT covar_pop(f4, n), covar_pop(n, f4), regr_avgx(f4, n), regr_avgy(n, f4), stddev(f4), sum(f4) FROM %s')";
 is(far(sprintf $pairs, 'far'), far(sprintf $pairs, 'one'), 'pairs the one way and the other');
+
+# What is sent stands in a CASE: the value alone that does not depend on the row.
+my $case = "SELECT count(*), count(*) FILTER (WHERE CASE n WHEN current_setting('test.n')::int THEN true ELSE false END), sum(CASE WHEN k < now() THEN n ELSE 0 END) FROM %s WHERE CASE n WHEN current_setting('test.n')::int + 1 THEN false ELSE true END";
+is(far("SET test.n = '3'; " . sprintf $case, 'far'), far("SET test.n = '3'; " . sprintf $case, 'one'), 'values that are sent, in CASE');
 
 # All shards at once, and now() is one moment
 like(far('EXPLAIN (COSTS OFF) SELECT count(*) FROM far'), qr/(Async Foreign Scan.*){3}/s, 'shards work at the same time');

@@ -123,14 +123,25 @@ gpb_shards_widen(const GpbShards *shards, PathTarget *target)
 
 /* ---- what is evaluated here ---- */
 
+/* Does an expression refer to the value that a CASE above it tests, or the like? */
+static bool
+has_tested_value(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, CaseTestExpr) || IsA(node, CoerceToDomainValue) ||
+		expression_tree_walker(node, has_tested_value, context);
+}
+
 /*
- * Is the value of an expression to be sent: has it no column, but a function that is not immutable?
+ * Is the value of an expression to be sent: has it no column, but a function that is not immutable,
+ * and does it mean the same wherever it stands?
  */
 static bool
 is_sent(Node *node)
 {
 	return !IsA(node, List) && !IsA(node, TargetEntry) && !IsA(node, Aggref) &&
-		!IsA(node, CaseWhen) &&
+		!IsA(node, CaseWhen) && !has_tested_value(node, NULL) &&
 		contain_mutable_functions(node) && !contain_volatile_functions(node) &&
 		!contain_subplans(node) && !contain_var_clause(node) && !contain_agg_clause(node);
 }

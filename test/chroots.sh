@@ -73,7 +73,7 @@ install_server()
 	packages=make,gcc,g++,libc6-dev,perl,libipc-run-perl,diffutils,tzdata-legacy,postgresql-$1
 	suite=$(release "$1")
 	[ "$1" != 19 ] || suite=sid
-	mmdebstrap --variant=apt --mode=root --format=directory --include="$packages" \
+	timeout 900 mmdebstrap --variant=apt --mode=root --format=directory --include="$packages" \
 		--aptopt="$work/apt-$1" \
 		--setup-hook="mkdir -p \"\$1/etc/apt/preferences.d\"" \
 		--setup-hook="cp '$work/pin-$1' \"\$1/etc/apt/preferences.d/postgresql\"" \

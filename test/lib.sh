@@ -119,21 +119,33 @@ gpu_arch()
 }
 
 # sum_counts PROGRAMS: pass on what that many programs print, and sum up their last lines, "N
-# passed, N failed".  A program that printed no such line has died, and counts as a failure.
+# passed, N failed", behind which ", N skipped" may stand.  A program that printed no such line has
+# died, and counts as a failure.
 sum_counts()
 {
 	programs=$1
 	passed=0
 	failed=0
+	skipped=0
 	while IFS= read -r line; do
+		s=0
+		counts=$line
 		case $line in
+		*" failed, "[0-9]*" skipped")
+			s=${line##* failed, }
+			s=${s%% *}
+			counts=${line%, "$s" skipped}
+			;;
+		esac
+		case $counts in
 		[0-9]*" passed, "[0-9]*" failed")
-			p=${line%% *}
-			f=${line##* passed, }
+			p=${counts%% *}
+			f=${counts##* passed, }
 			f=${f%% *}
-			if [ "$line" = "$p passed, $f failed" ] && [ "$p$f" -ge 0 ] 2>/dev/null; then
+			if [ "$counts" = "$p passed, $f failed" ] && [ "$p$f$s" -ge 0 ] 2>/dev/null; then
 				passed=$((passed + p))
 				failed=$((failed + f))
+				skipped=$((skipped + s))
 				programs=$((programs - 1))
 				continue
 			fi
@@ -142,7 +154,11 @@ sum_counts()
 		printf '%s\n' "$line"
 	done
 	failed=$((failed + programs))
-	echo "$passed passed, $failed failed"
+	if [ $skipped -gt 0 ]; then
+		echo "$passed passed, $failed failed, $skipped skipped"
+	else
+		echo "$passed passed, $failed failed"
+	fi
 	[ $failed -eq 0 ]
 }
 

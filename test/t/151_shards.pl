@@ -230,6 +230,12 @@ is(far($styles . "SELECT count(*) FILTER (WHERE k < '03/02/2026'), sum(n) FILTER
 is(far("SET DateStyle = German; SELECT count(DISTINCT date_trunc('day', k)), max(t) FROM far"),
 	far("SET DateStyle = German; SELECT count(DISTINCT date_trunc('day', k)), max(t) FROM one"), 'distinct bins');
 
+# What is evaluated here before there is a row raises no error that CASE keeps from being raised.
+is(far("SELECT count(*) FROM far WHERE CASE WHEN n > 1000 THEN current_setting('not.there') = 'x' WHEN k < now() THEN true ELSE n > 3 END"),
+	far("SELECT count(*) FROM one WHERE CASE WHEN n > 1000 THEN current_setting('not.there') = 'x' WHEN k < now() THEN true ELSE n > 3 END"), 'a branch of CASE that is not taken');
+like(far("SELECT remote('SELECT count(*) FROM far WHERE CASE k WHEN now() THEN true WHEN transaction_timestamp() THEN true ELSE k < now() END')"),
+	qr/\A(SELECT count[^\n]*CASE k WHEN \$1[^\n]*\n?){3}\z/, 'now() in CASE is sent');
+
 # All shards at once, and now() is one moment
 like(far('EXPLAIN (COSTS OFF) SELECT count(*) FROM far'), qr/(Async Foreign Scan.*){3}/s, 'shards work at the same time');
 is(far("BEGIN; SELECT pg_sleep(0.01); SELECT count(*) FROM far WHERE now() = transaction_timestamp() AND k < now() - interval '1 year' + interval '100 years';"), "\n" . 2500, 'now() is evaluated here');

@@ -432,7 +432,6 @@ static bool
 is_sent(Node *node)
 {
 	return !IsA(node, List) && !IsA(node, TargetEntry) && !IsA(node, Aggref) &&
-		!IsA(node, CaseWhen) &&
 		contain_mutable_functions(node) && !contain_volatile_functions(node) &&
 		!contain_subplans(node) && !contain_var_clause(node) && !contain_agg_clause(node);
 }
@@ -461,6 +460,31 @@ param_for(GpbShards *shards, Node *expression)
 	return copyObject((Node *) param);
 }
 
+/* Is it now(), or what SQL has like that, which raises no error? */
+static bool
+is_certain(const Node *node)
+{
+	if (IsA(node, SQLValueFunction))
+		return true;
+	return IsA(node, FuncExpr) && (((const FuncExpr *) node)->funcid == F_NOW ||
+								   ((const FuncExpr *) node)->funcid == F_TRANSACTION_TIMESTAMP ||
+								   ((const FuncExpr *) node)->funcid == F_STATEMENT_TIMESTAMP);
+}
+
+/*
+ * expression_tree_mutator for what is evaluated for some rows alone: what is sent is evaluated
+ * before there is any, and must raise nothing then.
+ */
+static Node *
+send_certain_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (is_certain(node))
+		return param_for(context, node);
+	return expression_tree_mutator(node, send_certain_mutator, context);
+}
+
 /* expression_tree_mutator: put Params in the place of what is sent. */
 static Node *
 send_mutator(Node *node, void *context)
@@ -469,7 +493,8 @@ send_mutator(Node *node, void *context)
 		return NULL;
 	if (!IsA(node, Const) && !IsA(node, Param) && !IsA(node, Var) && is_sent(node))
 		return param_for(context, node);
-	return expression_tree_mutator(node, send_mutator, context);
+	return expression_tree_mutator(node, IsA(node, CaseExpr) || IsA(node, CoalesceExpr) ?
+								   send_certain_mutator : send_mutator, context);
 }
 
 /* The reverse: a Param is evaluated as what it stands for. */

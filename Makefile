@@ -92,8 +92,8 @@ ifeq ($(V),)
 endif
 
 # PRECOMPILE=yes: the headers that many sources include are compiled once for all of them, which
-# takes half of the compiler's time.  It is for builds that are tested: one without it, as users make,
-# finds what a source forgets to include.
+# saves a fifth of the compiler's time.  It is for builds that are tested: one without it, as users
+# make, finds what a source forgets to include.
 ifeq ($(PRECOMPILE),yes)
 PREPARED := $(patsubst $(TOP)/%.c,%.o,$(shell grep -rl --include='*.c' '^\#include "compat.h"' $(TOP)/src))
 $(PREPARED): test/headers.h.gch

@@ -156,6 +156,7 @@ CREATE INDEX ON parts_4 USING gpubtree (ts) INCLUDE (tenant, v, w, x);
 SELECT merges('SELECT x, count(*), sum(w), max(v), count(DISTINCT tenant) FROM %s WHERE ts BETWEEN 500 AND 3900 AND v + tenant > 20 GROUP BY x');
 SELECT merges('SELECT count(*), sum(v + w) FROM %s WHERE (ts, tenant) > (500, 3) AND tenant IS NOT NULL AND NOT v = ANY (''{1,2}'') AND x LIKE ''x%%''');
 SELECT compare('SELECT tenant, ts, w FROM %s WHERE ts BETWEEN 500 AND 3900 AND v + tenant = 50 ORDER BY 1, 2, 3');
+SELECT compare('SELECT v, ts, tenant FROM %s WHERE ts BETWEEN 500 AND 3900 AND v + tenant < 90 ORDER BY v DESC NULLS LAST, ts, tenant LIMIT 40');
 ALTER TABLE parts_2 ALTER tenant SET NOT NULL;
 INSERT INTO parts VALUES (NULL, 600, 70, 1, 'x1'), (NULL, 3600, 70, 1, 'x2');
 INSERT INTO whole VALUES (NULL, 600, 70, 1, 'x1'), (NULL, 3600, 70, 1, 'x2');

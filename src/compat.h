@@ -62,7 +62,7 @@
 
 /* What is to be grouped by, without what the rest determines */
 #define GPB_GROUP_CLAUSE(root) ((root)->processed_groupClause)
-#define GPB_SET_GROUP_CLAUSE(root) ((root)->processed_groupClause = (root)->parse->groupClause)
+#define GPB_SET_GROUP_CLAUSE(root, clause) ((root)->processed_groupClause = (clause))
 
 /* A placeholder's description is made when it is first met, and never later. */
 #define find_placeholder_info(root, phv, create) find_placeholder_info(root, phv)
@@ -102,7 +102,7 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 #define GPB_APPEND_KNOWS(append) ((append)->as_valid_subplans != NULL)
 #define GPB_GROUP_CLAUSE(root) ((root)->parse->groupClause)
-#define GPB_SET_GROUP_CLAUSE(root) ((void) (root))
+#define GPB_SET_GROUP_CLAUSE(root, clause) ((void) (clause))
 
 #define GPB_BACKEND_FILE(file) ((file).node)
 #define GPB_TABLES(root, relids) (relids)
@@ -194,9 +194,6 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #include "executor/executor.h"
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
-
-/* How Appends prune is said in the planner's data, to which the plans refer by number. */
-#define GPB_COPY_PRUNING(root, from) ((root)->partPruneInfos = (from)->partPruneInfos)
 
 /* Which relations the plans scan matters to pruning when the executor starts. */
 #define ExecFindMatchingSubPlans(state, initial) ExecFindMatchingSubPlans(state, initial, NULL)
@@ -325,7 +322,6 @@ gpb_translate_cmptype(CompareType type, Oid family)
 	bool execute_once
 #define GPB_RUN_PASSED query, direction, count, execute_once
 #define GPB_EXPLAINED_TABLES(es) list_length((es)->rtable)
-#define GPB_COPY_PRUNING(root, from) ((void) 0)
 #define GPB_ADD_DISABLED(path, below) ((void) 0)
 #define GPB_DISABLED(path) 0
 #define GPB_NEVER_NULL(descriptor, c) (TupleDescAttr(descriptor, c)->attnotnull)

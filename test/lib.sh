@@ -184,7 +184,13 @@ build()
 	done
 	# The test module uses functions of gpubtree, which PostgreSQL 16 and later hide otherwise.
 	set --
-	case $flags in *GPB_HOLD_POINTS*) set -- CFLAGS_SL_MODULE= PRECOMPILE=yes ;; esac
+	case $flags in *GPB_HOLD_POINTS*) set -- CFLAGS_SL_MODULE= ;; esac
+	# Headers are compiled once, but where ccache stands for the compiler and knows the objects, and in
+	# the build that users make, which finds what a source forgets to include.
+	case $flags:$(readlink -f "$(command -v gcc)") in
+	*ccache*) ;;
+	*GPB_HOLD_POINTS*) set -- "$@" PRECOMPILE=yes ;;
+	esac
 	make -s -C "$destination/source" -j"$(nproc)" PG_CONFIG="$PG_ORIGINAL" WERROR=yes "$@" \
 		with_llvm=no CUDA=$build_cuda ${archs:+CUDA_ARCHS=$archs} GPB_CFLAGS="$flags" &&
 		make -s -C "$destination/source" PG_CONFIG="$PG_ORIGINAL" "$@" with_llvm=no \

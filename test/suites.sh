@@ -397,7 +397,7 @@ run_suite()
 	tap) run_tap "$2" "$3" ;;
 	regress-settings)
 		hostile_settings >"$work/run/hostile.conf"
-		run_regress settings "gpubtree.device = 'host'" "include '$work/run/hostile.conf'"
+		run_regress settings "gpubtree.device = 'host, host'" "include '$work/run/hostile.conf'"
 		;;
 	regress-*) run_regress "${1#*-}" "gpubtree.device = '${1#*-}'" ;;
 	cuda-build) run_cuda_build ;;

@@ -533,7 +533,9 @@ typedef struct GpbMergedGroup
 	GpbGroup   *guess;			/* most likely the same group here, or NULL */
 } GpbMergedGroup;
 
-/* The group at the place that the hash chooses, if it has that hash; else NULL.  It is prefetched. */
+/*
+ * The group at the place that the hash chooses, if it has that hash; else NULL.  It is prefetched.
+ */
 static inline GpbGroup *
 guess_group(const GpbGroupTable *table, uint64 hash)
 {

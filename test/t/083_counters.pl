@@ -279,7 +279,8 @@ foreach my $case (
 	# one leaf for all that are alike, whether its index can answer or not
 	[ 1, 'SELECT v, sum(k) FROM parts GROUP BY v', 'partitions' ],
 	[ 2, 'SELECT v::text, sum(k) FROM parts_1 GROUP BY 1', 'one index, for buckets and for groups' ],
-	[ 2, 'SELECT v::text, sum(k) FROM parts GROUP BY 1', 'partitions whose indexes cannot answer' ])
+	[ 2, 'SELECT v::text, sum(k) FROM parts GROUP BY 1', 'partitions whose indexes cannot answer' ],
+	[ 2, 'SELECT k, v FROM parts WHERE v % 7 = 3 ORDER BY v DESC LIMIT 9', 'first and all rows of partitions' ])
 {
 	my ($expected, $query, $what) = @$case;
 

@@ -221,6 +221,15 @@ sub comes_back
 }
 
 lost_midway('batch-after-refresh', 0);
+
+# What it had is not made elsewhere while it is not back, where it would stay.
+gpb_hold_service($node, 'open.0');
+my $gone = lose(0);
+gpb_wait_for_service_at($node, 'open.0');
+is(engines($node), 'CPU 1 CPU 1', 'the CPU answers until a device is back');
+gpb_release_service($node, 'open.0');
+wait_for_devices($node, 2);
+is(engines($node), '0 1 0 1', 'and the device does when it is back');
 lost_midway('batch-after-visibility-map', 1);
 
 # Between the submits to two devices: the requests of all partitions are in flight together.  Who waits

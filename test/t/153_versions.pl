@@ -23,7 +23,9 @@ $node->safe_psql('old', <<"SQL");
 CREATE EXTENSION gpubtree VERSION '$version';
 -- as the first version's control file had it
 UPDATE pg_proc SET probin = '\$libdir/gpubtree' WHERE probin = 'gpubtree';
-CREATE TABLE t AS
+-- No CREATE TABLE AS: that extends by several pages since 16, and then other rows have the TIDs of the files.
+CREATE TABLE t (id int, k int, a smallint, b timestamp, u uuid, n numeric(12, 2), f float8, s text, v int);
+INSERT INTO t
 SELECT i AS id, i * 7919 % 97 - 40 AS k, (i % 10)::smallint AS a,
 	timestamp '2026-01-01' + i % 50 * interval '1 hour' AS b, md5((i % 300)::text)::uuid AS u,
 	((i * 31 % 2011) / 100.0)::numeric(12, 2) AS n, sqrt(i) AS f, 'word ' || i % 70 AS s, i % 100 AS v

@@ -131,7 +131,7 @@ begin_plans(GpbAggregateScan *scan, List *plans, int eflags)
 		begin_source(scan, eflags);
 		if (scan->plan.source == GPB_OF_STATES)
 			gpb_aggregate_read_here(scan);
-		if (scan->plan.nshard > 0)
+		if (scan->plan.nshards > 0)
 			gpb_shards_begin(scan);
 		ordinary = 1;
 	}

@@ -43,7 +43,7 @@ typedef struct GpbMerge
 	int			n;
 	RelOptInfo **leaf;
 	CustomPath **path;			/* of each leaf that returns states */
-	Path	  **groups;			/* of each whose shard returns groups */
+	List	  **groups;			/* paths of each whose shard returns groups */
 	GpbShards  *shards;			/* what these are asked; NULL: no shard is asked for groups */
 	bool		may_give_up;	/* one of them may have no answer */
 	bool		portable;		/* programs are to be the same whatever the index */
@@ -119,18 +119,10 @@ leaf_query(const GpbMerge *merge, RelOptInfo *leaf, GpbAggregateQuery *query)
 static void
 add_model(GpbMerge *merge, GpbAggregatePath *own)
 {
-	uint32		columns = gpb_program_columns(&own->plan.program.program);
-
 	if (list_length(merge->models) >= MAX_MODELS)
 		return;
 	merge->models = lappend(merge->models, own);
-	own->codes = 0;
-	for (int slot = 1; slot <= own->index->ncolumns - own->index->nkeycolumns; slot++)
-	{
-		if ((columns >> (slot - 1) & 1) != 0 &&
-			gpb_slot_coding(own->index, slot) == GPB_CODING_DICTIONARY)
-			own->codes |= (uint32) 1 << (slot - 1);
-	}
+	own->codes = gpb_program_code_columns(own->index, &own->plan.program.program);
 }
 
 /*
@@ -402,10 +394,10 @@ make_groups(GpbMerge *merge, const char **refusal)
 	{
 		if (merge->path[i] != NULL || !gpb_is_shard(merge->query.root, merge->leaf[i]))
 			continue;
-		merge->groups[i] = gpb_shard_path(merge->shards, merge->leaf[i], merge->state);
-		if (merge->groups[i] == NULL)
+		merge->groups[i] = gpb_shard_paths(merge->shards, merge->leaf[i]);
+		if (merge->groups[i] == NIL)
 			refusal[i] = "its server cannot be asked for groups";
-		any |= merge->groups[i] != NULL;
+		any |= merge->groups[i] != NIL;
 	}
 	if (!any)
 		merge->shards = NULL;
@@ -486,7 +478,7 @@ make_all_rows(GpbMerge *merge, const char **refusal, bool *disagrees)
 	{
 		const char *why;
 
-		if (merge->path[i] != NULL || merge->groups[i] != NULL)
+		if (merge->path[i] != NULL || merge->groups[i] != NIL)
 			continue;
 		why = match_rows(merge, disagrees);
 		if (why != NULL)
@@ -519,7 +511,7 @@ match_leaves(GpbMerge *merge, bool *disagrees)
 	merge->rows = NULL;
 	merge->rows_refusal = NULL;
 	merge->shards = NULL;
-	memset(merge->groups, 0, sizeof(Path *) * merge->n);
+	memset(merge->groups, 0, sizeof(List *) * merge->n);
 	merge->target->exprs = list_truncate(merge->target->exprs, 1);
 	*disagrees = false;
 	refusal[largest] = match_leaf(merge, largest, disagrees);
@@ -572,8 +564,8 @@ make_append(const GpbMerge *merge)
 	AppendPath *append;
 
 	for (int i = 0; i < merge->n; i++)
-		paths = lappend(paths, merge->groups[i] != NULL ? merge->groups[i] :
-						(Path *) merge->path[i]);
+		paths = merge->groups[i] != NIL ? list_concat(paths, merge->groups[i]) :
+			lappend(paths, merge->path[i]);
 	append = create_append_path(root, merge->query.rel, paths, NIL, NIL, NULL, 0, false, -1);
 	append->path.pathtarget = merge->target;
 	return &append->path;
@@ -616,7 +608,7 @@ gpb_aggregate_add_merge_path(const GpbGrouping *grouping)
 		merge.target = gpb_state_target(merge.state);
 		merge.leaf = palloc(sizeof(RelOptInfo *) * list_length(grouping->leaves));
 		merge.path = palloc0(sizeof(CustomPath *) * list_length(grouping->leaves));
-		merge.groups = palloc0(sizeof(Path *) * list_length(grouping->leaves));
+		merge.groups = palloc0(sizeof(List *) * list_length(grouping->leaves));
 		foreach(lc, grouping->leaves)
 			merge.leaf[merge.n++] = lfirst(lc);
 		refusal = is_look_up(&merge) ? "an ordinary plan is cheaper" :

@@ -125,8 +125,6 @@ fill_plan(const GpbAggregateQuery *query, const GpbAggregatePath *first, GpbAggr
 	plan->skip_prefix = 0;
 	plan->program.constants = NIL;
 	plan->having = query->having;
-	if (own->shards != NULL)
-		gpb_shards_fill(own->shards, plan);
 	gpb_translate_values(&parent, plan);
 }
 
@@ -137,14 +135,13 @@ gpb_merging_aggregate_path(const GpbAggregateQuery *query, const GpbAggregatePat
 {
 	GpbAggregatePath *own = gpb_make_aggregate_path(query->rel, query->target);
 
-	if (shards == NULL)
-		own->path.custom_paths = list_make1(states);
-	own->states = states;
-	own->shards = shards;
+	own->path.custom_paths = list_make1(states);
 	*refusal = may_give_up ? add_ordinary(query, &first->plan, own) : NULL;
 	if (*refusal != NULL)
 		return NULL;
 	fill_plan(query, first, own);
+	if (shards != NULL)
+		gpb_shards_fill(shards, &own->plan);
 	GPB_ADD_DISABLED(&own->path.path, states);
 	*refusal = gpb_aggregate_merge_price(query, &own->plan, states, first->path.path.rows,
 											&own->path.path);

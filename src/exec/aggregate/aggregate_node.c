@@ -55,33 +55,44 @@ get_values(GpbPrivateReader *reader, const List *values, const List *fractions,
 	}
 }
 
-/* Append columns of shards' rows to a plan's private list. */
+/* Put what the plan has of shards, but for the bins. */
 static void
-put_shard_columns(List **private, int n, const GpbShardColumn *columns)
+put_shards(const GpbAggregatePlan *plan, List **private)
 {
-	gpb_put_int(private, n);
-	for (int i = 0; i < n; i++)
+	gpb_put_int(private, plan->nshards);
+	for (int i = 0; i < plan->nshards; i++)
 	{
-		gpb_put_int(private, columns[i].part);
-		gpb_put_int(private, columns[i].number);
-		gpb_put_oid(private, columns[i].type);
+		const GpbShardForm *form = &plan->shards[i];
+
+		gpb_put_int(private, form->n);
+		for (int c = 0; c < form->n; c++)
+		{
+			gpb_put_int(private, form->column[c].part);
+			gpb_put_int(private, form->column[c].number);
+			gpb_put_oid(private, form->column[c].type);
+		}
 	}
 }
 
-/* Get what put_shard_columns() put; columns are palloc'd.  Returns their number. */
-static int
-get_shard_columns(GpbPrivateReader *reader, GpbShardColumn **columns)
+/* Get what put_shards() put. */
+static void
+get_shards(GpbPrivateReader *reader, GpbAggregatePlan *plan)
 {
-	int			n = gpb_get_int(reader);
-
-	*columns = palloc(sizeof(GpbShardColumn) * Max(n, 1));
-	for (int i = 0; i < n; i++)
+	plan->nshards = gpb_get_int(reader);
+	plan->shards = palloc(sizeof(GpbShardForm) * Max(plan->nshards, 1));
+	for (int i = 0; i < plan->nshards; i++)
 	{
-		(*columns)[i].part = gpb_get_int(reader);
-		(*columns)[i].number = gpb_get_int(reader);
-		(*columns)[i].type = gpb_get_oid(reader);
+		GpbShardForm *form = &plan->shards[i];
+
+		form->n = gpb_get_int(reader);
+		form->column = palloc(sizeof(GpbShardColumn) * form->n);
+		for (int c = 0; c < form->n; c++)
+		{
+			form->column[c].part = gpb_get_int(reader);
+			form->column[c].number = gpb_get_int(reader);
+			form->column[c].type = gpb_get_oid(reader);
+		}
 	}
-	return n;
 }
 
 void
@@ -103,7 +114,7 @@ gpb_aggregate_put(const GpbAggregatePlan *plan, CustomScan *scan)
 	gpb_sets_put(&scan->custom_private, &plan->sets);
 	put_values(plan, &scan->custom_private, &scan->custom_exprs);
 	scan->custom_exprs = lappend(lappend(scan->custom_exprs, plan->skips), plan->bins);
-	put_shard_columns(&scan->custom_private, plan->nshard, plan->shard);
+	put_shards(plan, &scan->custom_private);
 	gpb_put_int(&scan->custom_private, plan->has_program);
 	if (plan->has_program)
 		gpb_program_put(&scan->custom_private, &plan->program);
@@ -143,7 +154,7 @@ gpb_aggregate_get(const CustomScan *scan, GpbAggregatePlan *plan)
 	get_values(&reader, list_nth(scan->custom_exprs, 6), list_nth(scan->custom_exprs, 7), plan);
 	plan->skips = list_nth(scan->custom_exprs, 8);
 	plan->bins = list_nth(scan->custom_exprs, 9);
-	plan->nshard = get_shard_columns(&reader, &plan->shard);
+	get_shards(&reader, plan);
 	plan->has_program = gpb_get_int(&reader);
 	if (plan->has_program)
 		gpb_program_get(&reader, list_nth(scan->custom_exprs, 5), &plan->program);

@@ -71,10 +71,12 @@ typedef struct GpbAggregatePlan
 	GpbSetsPlan sets;
 	int			nvalues;		/* expressions on whose values aggregates depend */
 	GpbValuesPlan *values;
-	int			nshard;			/* columns of groups that shards return among states, behind the
-								 * state's; 0: there are no shards */
-	GpbShardColumn *shard;
-	List	   *bins;			/* for each column of first moments what makes groups of these */
+	int			nshards;		/* of a node that merges shards' groups among states: the number of
+								 * its programs, else 0 */
+	GpbShardForm *shards;		/* for each program the columns of groups, which stand one behind
+								 * the other, and behind the state and the program's number */
+	List	   *bins;			/* for each program a List: for each column of first moments what
+								 * makes groups of these */
 	List	   *having;
 } GpbAggregatePlan;
 
@@ -116,7 +118,8 @@ typedef struct GpbAggregateScan
 								 * groups, and of rows those of conditions */
 	uint64		states;			/* groups that were merged, in all executions */
 	GpbAggregateRows *rows_read;	/* what reads rows; NULL before the first execution */
-	GpbShardRows *shard_rows;	/* what reads shards' rows; NULL before the first */
+	GpbShardRows **shard_rows;	/* what reads shards' rows, for each program; NULL before the
+								 * first */
 	GpbConditions *conditions;
 	bool		bound_early;	/* the program's constants were evaluated when the node began */
 	const char *unbound;		/* if so, why it cannot be used, or NULL */

@@ -138,14 +138,11 @@ plan_aggregate(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	GpbAggregatePath *own = (GpbAggregatePath *) path;
 	GpbAggregatePlan *plan = &own->plan;
 	int			computed = list_length(own->columns);
-	CustomScan *scan;
+	CustomScan *scan = gpb_make_node(&gpb_aggregate_node, path, rel->relid, tlist, NIL,
+									 custom_plans, scan_columns(root, own));
 	ListCell   *lc;
 	int			i;
 
-	if (own->shards != NULL)
-		custom_plans = lcons(gpb_shards_plan(own->shards, root, own->states), custom_plans);
-	scan = gpb_make_node(&gpb_aggregate_node, path, rel->relid, tlist, NIL, custom_plans,
-						 scan_columns(root, own));
 	gpb_aggregate_put(plan, scan);
 	gpb_check_conditions(path, scan, plan->conditions, 1, 0);
 	gpb_check_conditions(path, scan, plan->arrays, 1, 0);

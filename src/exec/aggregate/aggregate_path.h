@@ -27,9 +27,6 @@ typedef struct GpbAggregatePath
 	List	   *values;			/* aggregates, group expressions and calls of GROUPING() */
 	List	   *columns;		/* what the node computes: these, or the state alone */
 	GpbAggregatePlan plan;
-	Path	   *states;			/* of a node that merges, if there are shards among what returns
-								 * states: its child, which is planned with them */
-	GpbShards  *shards;			/* these, or NULL */
 	uint32		codes;			/* of a model: bits of INCLUDE columns whose codes it reads */
 	GpbAlikePlans plans;		/* of a model: of others (gpb_alike_aggregate_path()) */
 } GpbAggregatePath;

@@ -531,7 +531,7 @@ fill_price(const GpbAggregateQuery *query, const GpbAggregateMatch *match, Cost 
 	path->startup_cost = cost + having.startup + target->cost.startup;
 	path->total_cost = path->startup_cost + rows * row;
 	/* core hashes rows that shards send, of whose way it has no price worth the name */
-	if (match->plan.nvalues == 0 && query->state == NULL && match->plan.nshard == 0 &&
+	if (match->plan.nvalues == 0 && query->state == NULL && match->plan.nshards == 0 &&
 		gpb_hashing_is_cheaper(query->root, query->grouped_rel, path->total_cost,
 							   list_length(query->groups), rows))
 		return "an ordinary plan that hashes groups is cheaper";

@@ -22,7 +22,7 @@
 #include "utils/fmgroids.h"
 #include "utils/timestamp.h"
 
-#include "exec/aggregate/aggregate_shards.h"
+#include "exec/aggregate/aggregate_shard_query.h"
 #include "exec/functions/date_units.h"
 #include "exec/functions/zone.h"
 

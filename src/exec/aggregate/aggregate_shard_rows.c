@@ -25,6 +25,10 @@
 #include "page/numeric.h"
 #include "program/answer.h"
 
+/* The columns of a row: the state, which is NULL, the program's number, and those of groups */
+#define SHARD_PROGRAM_COLUMN	1
+#define SHARD_FIRST_COLUMN		2
+
 /* Where a column of the rows goes */
 typedef struct GpbShardPlace
 {
@@ -42,11 +46,13 @@ typedef struct GpbShardPlace
 
 struct GpbShardRows
 {
+	int			program;
+	int			first;			/* the first of its columns in a row, counted from 0 */
 	GpbAnswerFormat format;		/* of answers with wide sums */
 	Size		width;			/* of a record */
 	GpbGroup   *group;			/* the row at hand */
 	MemoryContext work;			/* of it */
-	int64		first;			/* of the bin at hand, if its moments are not NULL */
+	int64		first_moment;	/* of the bin at hand, if its moments are not NULL */
 	int			n;
 	GpbShardPlace *place;
 };
@@ -125,22 +131,32 @@ find_item(const GpbSubprogram *sub, int number)
 		&sub->values.items[number - sub->nitems].filter;
 }
 
+/* The first group slot of a program that has an expression of the query, or the value, behind it */
+static int
+find_slot(const GpbAggregatePlan *plan, const GpbSubprogram *sub, int number)
+{
+	if (number == plan->ngroups)
+		return sub->ngroups;
+	for (int slot = 0; slot < sub->ngroups; slot++)
+	{
+		if (sub->group[slot] == number)
+			return slot;
+	}
+	elog(ERROR, "a program has no group number %d", number);
+}
+
 /* Find out where a column of the rows goes. */
 static void
-find_place(const GpbAggregateScan *scan, const GpbShardRows *rows, const GpbShardColumn *from,
-		   GpbShardPlace *place)
+find_place(const GpbAggregatePlan *plan, const GpbSubprogram *sub, const GpbShardRows *rows,
+		   const GpbShardColumn *from, GpbShardPlace *place)
 {
-	const GpbAggregatePlan *plan = &scan->plan;
-	const GpbSubprogram *sub = &scan->subs[0];
-
 	place->part = from->part;
 	place->type = from->type;
 	if (from->part < GPB_SHARD_ROWS)
 	{
 		place->words = from->number < plan->ngroups ? plan->group_types[from->number] :
 			sub->values.type;
-		for (int i = 0; i < from->number; i++)
-			place->slot += gpb_type_words(plan->group_types[i]);
+		place->slot = find_slot(plan, sub, from->number);
 	}
 	else if (from->part != GPB_SHARD_ROWS)
 	{
@@ -153,34 +169,50 @@ find_place(const GpbAggregateScan *scan, const GpbShardRows *rows, const GpbShar
 	}
 }
 
-/* Memory is of the current context, and what is prepared is so for all executions. */
-static GpbShardRows *
-begin_rows(GpbAggregateScan *scan)
+/* Find out where all columns go; each bin has one for its first moment, and one for its last. */
+static void
+find_places(GpbAggregateScan *scan, GpbShardRows *rows)
 {
 	const GpbAggregatePlan *plan = &scan->plan;
-	GpbProgram	program = *gpb_ask_program(scan->subs[0].ask);
-	GpbShardRows *rows = palloc0(sizeof(GpbShardRows));
-	int			bin = 0;
+	const GpbShardForm *form = &plan->shards[rows->program];
+	List	   *bins = list_nth(plan->bins, rows->program);
+	int			moments = 0;
 
-	program.narrow_sums = false;
-	gpb_answer_format(&program, &rows->format);
-	rows->width = gpb_group_width(&program, &rows->format);
-	rows->group = palloc(rows->width);
-	rows->work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree shard row",
-									   ALLOCSET_DEFAULT_SIZES);
-	rows->n = plan->nshard;
+	rows->n = form->n;
 	rows->place = palloc0(sizeof(GpbShardPlace) * rows->n);
 	for (int i = 0; i < rows->n; i++)
 	{
 		GpbShardPlace *place = &rows->place[i];
 
-		find_place(scan, rows, &plan->shard[i], place);
+		find_place(plan, &scan->subs[rows->program], rows, &form->column[i], place);
 		if (place->part != GPB_SHARD_FIRST && place->part != GPB_SHARD_LAST)
 			continue;
-		place->call = list_nth_node(FuncExpr, plan->bins, bin / 2);
+		place->call = list_nth_node(FuncExpr, bins, moments++ / 2);
 		place->result = ExecInitExpr((Expr *) place->call, &scan->node.css.ss.ps);
-		bin++;
 	}
+}
+
+/*
+ * Prepare to read the rows of a program.  Memory is of the current context, and what is prepared is
+ * so for all executions.
+ */
+static GpbShardRows *
+begin_rows(GpbAggregateScan *scan, int number)
+{
+	GpbProgram	program = *gpb_ask_program(scan->subs[number].ask);
+	GpbShardRows *rows = palloc0(sizeof(GpbShardRows));
+
+	program.narrow_sums = false;
+	gpb_answer_format(&program, &rows->format);
+	rows->width = gpb_group_width(&program, &rows->format);
+	rows->group = palloc0(rows->width);
+	rows->work = AllocSetContextCreate(CurrentMemoryContext, "gpubtree shard row",
+									   ALLOCSET_DEFAULT_SIZES);
+	rows->program = number;
+	rows->first = SHARD_FIRST_COLUMN;
+	for (int i = 0; i < number; i++)
+		rows->first += scan->plan.shards[i].n;
+	find_places(scan, rows);
 	return rows;
 }
 
@@ -326,10 +358,10 @@ group_of(const GpbAggregateScan *scan, const GpbShardPlace *place, Datum moment,
  * Returns false if they are not, or if there are others between.
  */
 static bool
-set_moment(GpbAggregateScan *scan, const GpbShardPlace *place, Datum moment, bool isnull,
-		   GpbGroup *group)
+set_moment(GpbAggregateScan *scan, GpbShardRows *rows, const GpbShardPlace *place, Datum moment,
+		   bool isnull)
 {
-	GpbShardRows *rows = scan->shard_rows;
+	GpbGroup   *group = rows->group;
 	int64		words[2];
 	Datum		value = 0;
 
@@ -337,46 +369,45 @@ set_moment(GpbAggregateScan *scan, const GpbShardPlace *place, Datum moment, boo
 		value = group_of(scan, place, moment, &isnull);
 	if (place->part == GPB_SHARD_FIRST)
 	{
-		rows->first = DatumGetInt64(moment);
+		rows->first_moment = DatumGetInt64(moment);
 		return set_group(scan, place, value, isnull, group);
 	}
 	if (isnull || (group->nulls >> place->slot & 1) != 0)
 		return isnull == ((group->nulls >> place->slot & 1) != 0);
 	return gpb_datum_words(place->words, value, words) && words[0] == group->words[place->slot] &&
-		gpb_shard_bin_is_steady(place->call, rows->first, DatumGetInt64(moment));
+		gpb_shard_bin_is_steady(place->call, rows->first_moment, DatumGetInt64(moment));
 }
 
 /* Set the words of a row's group that a column says. */
 static bool
-set_slot(GpbAggregateScan *scan, const GpbShardPlace *place, Datum value, bool isnull,
-		 GpbGroup *group)
+set_slot(GpbAggregateScan *scan, GpbShardRows *rows, const GpbShardPlace *place, Datum value,
+		 bool isnull)
 {
 	if (place->part == GPB_SHARD_BIN)
 		return true;
-	return place->part == GPB_SHARD_GROUP ? set_group(scan, place, value, isnull, group) :
-		set_moment(scan, place, value, isnull, group);
+	return place->part == GPB_SHARD_GROUP ?
+		set_group(scan, place, value, isnull, rows->group) :
+		set_moment(scan, rows, place, value, isnull);
 }
 
 /* Make the record of a row.  Returns false if no words say it. */
 static bool
-read_row(GpbAggregateScan *scan, TupleTableSlot *row, GpbGroup *group)
+read_row(GpbAggregateScan *scan, GpbShardRows *rows, TupleTableSlot *row)
 {
-	const GpbShardRows *rows = scan->shard_rows;
-	int64	   *answer = group->words + scan->subs[0].program.ngroups;
+	GpbGroup   *group = rows->group;
+	int64	   *answer = group->words + scan->subs[rows->program].program.ngroups;
 
-	slot_getallattrs(row);
 	group->number = group->nulls = 0;
 	gpb_answer_init(&rows->format, answer);
 	for (int i = 0; i < rows->n; i++)
 	{
 		const GpbShardPlace *place = &rows->place[i];
-		/* the state comes first, which is NULL here */
-		Datum		value = row->tts_values[i + 1];
-		bool		isnull = row->tts_isnull[i + 1];
+		Datum		value = row->tts_values[rows->first + i];
+		bool		isnull = row->tts_isnull[rows->first + i];
 
 		if (place->part < GPB_SHARD_ROWS)
 		{
-			if (!set_slot(scan, place, value, isnull, group))
+			if (!set_slot(scan, rows, place, value, isnull))
 				return false;
 		}
 		else if (!isnull && !set_answer(place, value, answer))
@@ -388,18 +419,18 @@ read_row(GpbAggregateScan *scan, TupleTableSlot *row, GpbGroup *group)
 /* ---- errors ---- */
 
 /* What a foreign scan's wrapper does, within a context that names the shard */
-typedef struct GpbShardRoutine
+typedef struct GpbNamedRoutine
 {
 	FdwRoutine	routine;		/* of the scan: ours, which call core's */
 	const FdwRoutine *core;
 	const char *partition;
 	const char *server;
-} GpbShardRoutine;
+} GpbNamedRoutine;
 
 static void
 add_context(void *argument)
 {
-	const GpbShardRoutine *shard = argument;
+	const GpbNamedRoutine *shard = argument;
 
 	errcontext("partition \"%s\" on server \"%s\"", shard->partition, shard->server);
 }
@@ -415,7 +446,7 @@ name_shard(ForeignScanState *scan)
 /* Do something of a scan's, a ForeignScanState or an AsyncRequest of one, within its context. */
 #define IN_CONTEXT(scan, call) \
 	do { \
-		const GpbShardRoutine *shard = (const GpbShardRoutine *) (scan)->fdwroutine; \
+		const GpbNamedRoutine *shard = (const GpbNamedRoutine *) (scan)->fdwroutine; \
 		ErrorContextCallback context = {error_context_stack, add_context, (void *) shard}; \
 		error_context_stack = &context; \
 		call; \
@@ -463,7 +494,7 @@ name_errors(ForeignScanState *scan)
 	const ForeignScan *plan = castNode(ForeignScan, scan->ss.ps.plan);
 	const RangeTblEntry *rte = exec_rt_fetch(bms_next_member(plan->fs_relids, -1),
 											 scan->ss.ps.state);
-	GpbShardRoutine *shard = palloc(sizeof(GpbShardRoutine));
+	GpbNamedRoutine *shard = palloc(sizeof(GpbNamedRoutine));
 
 	shard->routine = *scan->fdwroutine;
 	shard->core = scan->fdwroutine;
@@ -520,34 +551,42 @@ add_row_context(void *argument)
 	}
 }
 
+/* What reads the rows of a program */
+static GpbShardRows *
+rows_of(GpbAggregateScan *scan, int program)
+{
+	MemoryContext caller = MemoryContextSwitchTo(scan->node.css.ss.ps.state->es_query_cxt);
+
+	if (scan->shard_rows == NULL)
+		scan->shard_rows = palloc0(sizeof(GpbShardRows *) * scan->nsubs);
+	if (scan->shard_rows[program] == NULL)
+		scan->shard_rows[program] = begin_rows(scan, program);
+	MemoryContextSwitchTo(caller);
+	return scan->shard_rows[program];
+}
+
 const char *
 gpb_shards_merge(GpbAggregateScan *scan, TupleTableSlot *row)
 {
 	GpbShardRow of_shard = {scan, row};
 	ErrorContextCallback context = {error_context_stack, add_row_context, &of_shard};
-	const GpbShardRows *rows;
+	GpbShardRows *rows;
 	MemoryContext caller;
 	bool		has_words;
 
-	if (scan->shard_rows == NULL)
-	{
-		MemoryContext own = MemoryContextSwitchTo(scan->node.css.ss.ps.state->es_query_cxt);
-
-		scan->shard_rows = begin_rows(scan);
-		MemoryContextSwitchTo(own);
-	}
-	rows = scan->shard_rows;
+	slot_getallattrs(row);
+	rows = rows_of(scan, DatumGetInt32(row->tts_values[SHARD_PROGRAM_COLUMN]));
 	caller = MemoryContextSwitchTo(rows->work);
 	error_context_stack = &context;
-	has_words = read_row(scan, row, rows->group);
+	has_words = read_row(scan, rows, row);
 	error_context_stack = context.previous;
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(rows->work);
 	if (!has_words)
 		return "a shard has a value for which the index has no room";
 	scan->states++;
-	if (!gpb_collected_merge(gpb_ask_collected(scan->subs[0].ask), (const char *) rows->group, 1,
-							 false))
+	if (!gpb_collected_merge(gpb_ask_collected(scan->subs[rows->program].ask),
+							 (const char *) rows->group, 1, false))
 		return "more groups than hash_mem holds";
 	return NULL;
 }

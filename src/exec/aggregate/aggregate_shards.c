@@ -5,9 +5,9 @@
  *
  * Core asks a foreign-data wrapper for grouped rows only where the whole query is of one foreign
  * table, or where partitions need no merging.  Here the wrapper is asked for each leaf by itself,
- * of a relation that nobody else knows, with the groups of the node's program.  postgres_fdw takes
- * these from the query that the planner's data say is planned, both when it makes the path and when
- * it makes the plan: so both are made with a copy of that data, whose query groups by them.
+ * of a relation that nobody else knows, with the groups of the node's programs.  postgres_fdw takes
+ * these from the query that is planned, when it makes the path and when it makes the plan.  So it
+ * is shown another query meanwhile, which groups by them.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,6 @@
 
 #include "access/genam.h"
 #include "access/table.h"
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_type.h"
@@ -28,376 +27,62 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/paramassign.h"
 #include "optimizer/pathnode.h"
-#include "optimizer/planmain.h"
-#include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/typcache.h"
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_path.h"
-#include "exec/aggregate/aggregate_shards.h"
-#include "exec/functions/core_aggregate.h"
+#include "exec/aggregate/aggregate_shard_query.h"
 #include "exec/price/price_constants.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 
-#define MAX_SHARD_COLUMNS	(GPB_MAX_GROUP_SLOTS + 1 + 4 * GPB_MAX_TERMS)
-
-/* What is planned of shards; expressions are of the parent's columns. */
+/* What is planned of shards */
 struct GpbShards
 {
-	PlannerInfo *root;			/* whose query has the groups of shards */
-	List	   *exprs;			/* one for each column */
-	int			n;
-	GpbShardColumn column[MAX_SHARD_COLUMNS];
-	int		   *terms;			/* of each item: the term with its values */
-	List	   *bins;			/* group expressions, of which shards make smaller bins, with
-								 * CaseTestExpr in the place of the moment */
+	PlannerInfo *root;
+	int			n;				/* programs of the node */
+	GpbShardQuery *asked;		/* what each asks a shard for */
 	List	   *stable;			/* expressions whose values are sent, of no table */
 	List	   *params;			/* a Param in the place of each */
 };
 
-/* ---- columns ---- */
-
-/* Is there such a column of an item already, whose words are those of item "number" too? */
-static bool
-has_column(const GpbShards *shards, GpbShardPart part, int number, const Expr *expression)
-{
-	for (int i = 0; i < shards->n; i++)
-	{
-		const GpbShardColumn *column = &shards->column[i];
-
-		if (column->part == part && part > GPB_SHARD_ROWS &&
-			shards->terms[column->number] == shards->terms[number] &&
-			equal(list_nth(shards->exprs, i), expression))
-			return true;
-	}
-	return false;
-}
-
-/* Add a column, unless there is such a one; false if there are too many. */
-static bool
-add_column(GpbShards *shards, GpbShardPart part, int number, Expr *expression)
-{
-	if (has_column(shards, part, number, expression))
-		return true;
-	if (shards->n == MAX_SHARD_COLUMNS)
-		return false;
-	shards->column[shards->n++] = (GpbShardColumn) {part, number, exprType((Node *) expression)};
-	shards->exprs = lappend(shards->exprs, expression);
-	return true;
-}
-
-/* ---- aggregates ---- */
-
-/* Core's aggregate "function" of the same argument, with the same FILTER */
-static Expr *
-other_aggregate(const Aggref *aggref, Oid function, Oid type)
-{
-	Aggref	   *other = copyObject((Aggref *) aggref);
-
-	other->aggfnoid = function;
-	other->aggtype = type;
-	/* equal ones are one column, whatever number the query's has */
-	other->aggtranstype = InvalidOid;
-	other->aggno = other->aggtransno = -1;
-	return (Expr *) other;
-}
-
-/* The same aggregate */
-static Expr *
-same_aggregate(const Aggref *aggref)
-{
-	return other_aggregate(aggref, aggref->aggfnoid, aggref->aggtype);
-}
-
-/* The number of rows of a group */
-static Expr *
-count_rows(Expr *filter)
-{
-	Aggref	   *count = makeNode(Aggref);
-
-	count->aggfnoid = F_COUNT_;
-	count->aggtype = INT8OID;
-	count->aggtranstype = InvalidOid;
-	count->aggstar = true;
-	count->aggfilter = filter;
-	count->aggkind = AGGKIND_NORMAL;
-	count->aggsplit = AGGSPLIT_SIMPLE;
-	count->aggno = -1;
-	count->aggtransno = -1;
-	count->location = -1;
-	return (Expr *) count;
-}
-
-/* Core's sum of values of the item's type; InvalidOid if that is not exact, or not the same here */
-static Oid
-exact_sum(const GpbAggregateItem *item, Oid *type)
-{
-	*type = item->type.sql == INT2OID || item->type.sql == INT4OID ? INT8OID : NUMERICOID;
-	switch (item->type.sql)
-	{
-		case INT2OID:
-			return F_SUM_INT2;
-		case INT4OID:
-			return F_SUM_INT4;
-		case INT8OID:
-			return F_SUM_INT8;
-		case NUMERICOID:
-			return item->type.class == GPB_WORDS_WIDE ? InvalidOid : F_SUM_NUMERIC;
-		default:
-			return InvalidOid;
-	}
-}
-
-/* Has the item terms of numerics beside that of its column? */
-static bool
-has_decimal_terms(const GpbItemTerms *terms)
-{
-	return terms->dividends != GPB_NO_TERM || terms->digits != GPB_NO_TERM ||
-		terms->lower != GPB_NO_TERM || terms->cross_upper != GPB_NO_TERM ||
-		terms->cross_lower != GPB_NO_TERM;
-}
-
-/* Add a column of partial states of these, over the aggregate's arguments. */
-static bool
-add_state(GpbShards *shards, GpbAggregateFunction function, Oid type, int number,
-		  const Aggref *aggref)
-{
-	Oid			partial = gpb_own_aggregate(function, type);
-
-	return OidIsValid(partial) &&
-		add_column(shards, GPB_SHARD_STATE, number, other_aggregate(aggref, partial, BYTEAOID));
-}
-
-/* Add what sums are made of: sums of core's, or a partial state. */
-static bool
-add_sums(GpbShards *shards, const GpbAggregateItem *item, int want, int number, Aggref *aggref)
-{
-	Oid			type;
-	Oid			sum = exact_sum(item, &type);
-
-	if ((want & GPB_WANT_SQUARES) == 0 && OidIsValid(sum))
-		return add_column(shards, GPB_SHARD_COUNT, number,
-						  other_aggregate(aggref, F_COUNT_ANY, INT8OID)) &&
-			add_column(shards, GPB_SHARD_SUM, number, other_aggregate(aggref, sum, type));
-	if (item->type.class != GPB_WORDS_SQL)
-		return false;
-	/* one state for all items of the term */
-	return add_state(shards, (want & GPB_WANT_SQUARES) != 0 ? GPB_PARTIAL_MOMENTS :
-					 GPB_PARTIAL_SUMS, item->type.sql, number, aggref);
-}
-
-/* Add the columns of an item that is not only counted, of whose term so much is wanted. */
-static bool
-add_values(GpbShards *shards, const GpbAggregateItem *item, int want, int number, Aggref *aggref)
-{
-	/* a state that the query wants has bounds beside sums, which columns of sums do not */
-	if (item->type.sql == MONEYOID || has_decimal_terms(&item->terms) ||
-		gpb_function_is_partial(item->function))
-		return false;
-	if (gpb_input_is_pair(gpb_find_aggregate(aggref->aggfnoid)->input))
-		return add_state(shards, GPB_PARTIAL_PAIRS, FLOAT8OID, number, aggref);
-	if ((gpb_function_want(item->function) & GPB_WANT_SUM) != 0)
-		return add_sums(shards, item, want, number, aggref);
-	if (!add_column(shards, GPB_SHARD_COUNT, number,
-					other_aggregate(aggref, F_COUNT_ANY, INT8OID)))
-		return false;
-	switch (item->function)
-	{
-		case GPB_MIN:
-			return add_column(shards, GPB_SHARD_LEAST, number, same_aggregate(aggref));
-		case GPB_MAX:
-			return add_column(shards, GPB_SHARD_GREATEST, number, same_aggregate(aggref));
-		case GPB_BIT_AND:
-			return add_column(shards, GPB_SHARD_AND, number, same_aggregate(aggref));
-		case GPB_BIT_OR:
-			return add_column(shards, GPB_SHARD_OR, number, same_aggregate(aggref));
-		case GPB_BIT_XOR:
-			return add_column(shards, GPB_SHARD_XOR, number, same_aggregate(aggref));
-		default:
-			return false;
-	}
-}
-
-/* Add the columns of an item of whose term so much is wanted. */
-static bool
-add_item(GpbShards *shards, const GpbAggregateItem *item, int want, int number, Aggref *aggref)
-{
-	if (aggref->aggdistinct != NIL)
-		aggref = gpb_without_distinct(aggref);
-	if (item->function == GPB_COUNT_ENTRIES)
-		return true;
-	if (item->function == GPB_COUNT_VALUES)
-		return add_column(shards, GPB_SHARD_COUNT, number, same_aggregate(aggref));
-	return add_values(shards, item, want, number, aggref);
-}
-
-/* Note which items are of the same values, and have the same FILTER: they have one term. */
-static void
-note_terms(GpbShards *shards, const GpbAggregatePlan *plan)
-{
-	int			nvalues = gpb_aggregate_count_values(plan);
-
-	shards->terms = palloc(sizeof(int) * (plan->nitems + nvalues));
-	for (int i = 0; i < plan->nitems; i++)
-		shards->terms[i] = plan->items[i].column;
-	for (int i = 0; i < nvalues; i++)
-		shards->terms[plan->nitems + i] = plan->values[0].items[i].filter.column;
-}
-
-/* Add the columns of all aggregates of a plan, which "values" has in the order of its items. */
-static bool
-add_items(GpbShards *shards, const GpbAggregatePlan *plan, List *values)
-{
-	const GpbProgram *program = &plan->program.program;
-
-	note_terms(shards, plan);
-	for (int i = 0; i < plan->nitems; i++)
-	{
-		const GpbAggregateItem *item = &plan->items[i];
-		int			want = item->column < program->nterms ? program->term[item->column].want : 0;
-
-		if (!add_item(shards, item, want, i, list_nth_node(Aggref, values, i)))
-			return false;
-	}
-	for (int i = 0; i < gpb_aggregate_count_values(plan); i++)
-	{
-		Aggref	   *aggref = list_nth_node(Aggref, values, plan->nitems + i);
-
-		if (aggref->aggfilter != NULL &&
-			!add_column(shards, GPB_SHARD_COUNT, plan->nitems + i, count_rows(aggref->aggfilter)))
-			return false;
-	}
-	return true;
-}
-
-/* ---- groups ---- */
-
-/* Add the clause by which the shards' query groups by the column that is added next. */
-static void
-add_clause(GpbShards *shards, Query *query, Expr *expression)
-{
-	SortGroupClause *clause = makeNode(SortGroupClause);
-	TypeCacheEntry *type = lookup_type_cache(exprType((Node *) expression),
-											 TYPECACHE_EQ_OPR | TYPECACHE_LT_OPR);
-
-	clause->tleSortGroupRef = shards->n + 1;
-	clause->eqop = type->eq_opr;
-	clause->sortop = type->lt_opr;
-	clause->hashable = true;
-	query->groupClause = lappend(query->groupClause, clause);
-}
-
-/* Add a group, and its clause.  Of groups by date_trunc() the shards' are bins. */
-static bool
-add_group(GpbShards *shards, Query *query, Expr *expression)
-{
-	FuncExpr   *bin = gpb_shard_bin(expression);
-	int			number = shards->n;
-
-	add_clause(shards, query, bin != NULL ? (Expr *) bin : expression);
-	return bin == NULL ? add_column(shards, GPB_SHARD_GROUP, number, expression) :
-		add_column(shards, GPB_SHARD_BIN, number, (Expr *) bin);
-}
-
-/*
- * Add the first and the last moment of each bin, which stand behind all groups; "groups" has those,
- * and the value that DISTINCT or a percentile is about.
- */
-static bool
-add_moments(GpbShards *shards, List *groups)
-{
-	for (int i = 0; i < list_length(groups); i++)
-	{
-		Expr	   *moment;
-
-		if (shards->column[i].part != GPB_SHARD_BIN)
-			continue;
-		moment = lsecond(((FuncExpr *) list_nth(shards->exprs, i))->args);
-		if (!add_column(shards, GPB_SHARD_FIRST, i, gpb_shard_moment(moment, false)) ||
-			!add_column(shards, GPB_SHARD_LAST, i, gpb_shard_moment(moment, true)))
-			return false;
-		shards->bins = lappend(shards->bins,
-							   gpb_shard_bin_result(list_nth_node(FuncExpr, groups, i)));
-	}
-	return true;
-}
-
-/* A query of the same tables that groups, and does nothing else; its groups are added later. */
-static Query *
-grouping_query(const Query *parse)
-{
-	Query	   *query = makeNode(Query);
-
-	*query = *parse;
-	query->groupClause = query->groupingSets = query->distinctClause = query->sortClause = NIL;
-	query->havingQual = NULL;
-	query->hasAggs = true;
-	query->hasDistinctOn = query->hasWindowFuncs = query->hasTargetSRFs = false;
-	return query;
-}
-
-/*
- * Make *copy what the planner knows of the statement, but as if it were this query.  Nothing that
- * the planner collects for its own query is in it.
- */
-static void
-copy_root(const PlannerInfo *root, Query *query, PlannerInfo *copy)
-{
-	*copy = *root;
-	copy->parse = query;
-	GPB_SET_GROUP_CLAUSE(copy);
-	copy->hasHavingQual = false;
-	copy->init_plans = copy->plan_params = NIL;
-	memset(copy->upper_rels, 0, sizeof(copy->upper_rels));
-}
+/* ---- what is asked ---- */
 
 GpbShards *
 gpb_shards_match(const GpbGrouping *grouping, const GpbAggregatePath *first, const char **refusal)
 {
-	const GpbAggregatePlan *plan = &first->plan;
 	GpbShards  *shards = palloc0(sizeof(GpbShards));
-	Query	   *query = grouping_query(grouping->root->parse);
-	List	   *groups = list_copy(grouping->groups);
-	GpbSibling	parent;
-	bool		added = true;
-	ListCell   *lc;
 
 	*refusal = NULL;
-	if (plan->sets.nphases * Max(plan->nvalues, 1) > 1)
+	shards->root = grouping->root;
+	shards->n = first->plan.sets.nphases * Max(first->plan.nvalues, 1);
+	shards->asked = palloc(sizeof(GpbShardQuery) * shards->n);
+	for (int i = 0; i < shards->n; i++)
 	{
-		*refusal = "several programs answer the query";
+		if (gpb_shard_query(grouping, first, i, &shards->asked[i]))
+			continue;
+		*refusal = "an aggregate can be made neither of core's nor of partial states";
 		return NULL;
 	}
-	gpb_sibling_begin(grouping->root, first->index->rel, grouping->rel, &parent);
-	if (plan->nvalues > 0)
-		groups = lappend(groups, gpb_sibling_expression(&parent,
-														linitial(plan->values[0].value)));
-	foreach(lc, groups)
-		added = added && add_group(shards, query, lfirst(lc));
-	shards->root = makeNode(PlannerInfo);
-	copy_root(grouping->root, query, shards->root);
-	added = added && add_moments(shards, groups);
-	added = added && add_column(shards, GPB_SHARD_ROWS, 0, count_rows(NULL)) &&
-		add_items(shards, plan, first->values);
-	if (added)
-		return shards;
-	*refusal = "an aggregate can be made neither of core's nor of partial states";
-	return NULL;
+	return shards;
 }
 
 void
 gpb_shards_fill(const GpbShards *shards, GpbAggregatePlan *plan)
 {
-	plan->nshard = shards->n;
-	plan->shard = palloc(sizeof(GpbShardColumn) * shards->n);
-	memcpy(plan->shard, shards->column, sizeof(GpbShardColumn) * shards->n);
-	plan->bins = shards->bins;
+	plan->nshards = shards->n;
+	plan->shards = palloc(sizeof(GpbShardForm) * shards->n);
+	plan->bins = NIL;
+	for (int i = 0; i < shards->n; i++)
+	{
+		plan->shards[i].n = shards->asked[i].n;
+		plan->shards[i].column = shards->asked[i].column;
+		plan->bins = lappend(plan->bins, shards->asked[i].bins);
+	}
 }
 
 bool
@@ -405,33 +90,59 @@ gpb_shards_may_give_up(const GpbShards *shards)
 {
 	for (int i = 0; i < shards->n; i++)
 	{
-		if (shards->column[i].part <= GPB_SHARD_BIN || shards->column[i].type == NUMERICOID)
-			return true;
+		const GpbShardQuery *asked = &shards->asked[i];
+
+		for (int c = 0; c < asked->n; c++)
+		{
+			if (asked->column[c].part <= GPB_SHARD_BIN || asked->column[c].type == NUMERICOID)
+				return true;
+		}
 	}
 	return false;
 }
 
-void
-gpb_shards_widen(const GpbShards *shards, PathTarget *target)
+/* Add columns that are NULL, of the rows of a program, to a target. */
+static void
+add_nulls(const GpbShardQuery *asked, PathTarget *target)
 {
-	for (int i = 0; i < shards->n; i++)
+	for (int c = 0; c < asked->n; c++)
 	{
-		Oid			type = shards->column[i].type;
+		Oid			type = asked->column[c].type;
 
 		target->exprs = lappend(target->exprs,
 								makeNullConst(type, -1, get_typcollation(type)));
 	}
 }
 
+void
+gpb_shards_widen(const GpbShards *shards, PathTarget *target)
+{
+	target->exprs = lappend(target->exprs, makeNullConst(INT4OID, -1, InvalidOid));
+	for (int i = 0; i < shards->n; i++)
+		add_nulls(&shards->asked[i], target);
+}
+
 /* ---- what is evaluated here ---- */
 
+/* Does an expression refer to the value that a CASE above it tests, or the like? */
+static bool
+has_tested_value(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return IsA(node, CaseTestExpr) || IsA(node, CoerceToDomainValue) ||
+		expression_tree_walker(node, has_tested_value, context);
+}
+
 /*
- * Is the value of an expression to be sent: has it no column, but a function that is not immutable?
+ * Is the value of an expression to be sent: has it no column, but a function that is not immutable,
+ * and does it mean the same wherever it stands?
  */
 static bool
 is_sent(Node *node)
 {
 	return !IsA(node, List) && !IsA(node, TargetEntry) && !IsA(node, Aggref) &&
+		!has_tested_value(node, NULL) &&
 		contain_mutable_functions(node) && !contain_volatile_functions(node) &&
 		!contain_subplans(node) && !contain_var_clause(node) && !contain_agg_clause(node);
 }
@@ -460,6 +171,8 @@ param_for(GpbShards *shards, Node *expression)
 	return copyObject((Node *) param);
 }
 
+static Node *send_mutator(Node *node, void *context);
+
 /* Is it now(), or what SQL has like that, which raises no error? */
 static bool
 is_certain(const Node *node)
@@ -485,6 +198,30 @@ send_certain_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, send_certain_mutator, context);
 }
 
+/*
+ * A CASE with Params in the place of what is sent.  Of its parts what it tests, and the first
+ * condition, are evaluated for each row.
+ */
+static Node *
+send_in_case(const CaseExpr *given, GpbShards *shards)
+{
+	CaseExpr   *sent = copyObject((CaseExpr *) given);
+	ListCell   *lc;
+
+	sent->arg = (Expr *) send_mutator((Node *) sent->arg, shards);
+	foreach(lc, sent->args)
+	{
+		CaseWhen   *when = lfirst_node(CaseWhen, lc);
+
+		when->expr = (Expr *) (lc == list_head(sent->args) ?
+							   send_mutator((Node *) when->expr, shards) :
+							   send_certain_mutator((Node *) when->expr, shards));
+		when->result = (Expr *) send_certain_mutator((Node *) when->result, shards);
+	}
+	sent->defresult = (Expr *) send_certain_mutator((Node *) sent->defresult, shards);
+	return (Node *) sent;
+}
+
 /* expression_tree_mutator: put Params in the place of what is sent. */
 static Node *
 send_mutator(Node *node, void *context)
@@ -493,8 +230,10 @@ send_mutator(Node *node, void *context)
 		return NULL;
 	if (!IsA(node, Const) && !IsA(node, Param) && !IsA(node, Var) && is_sent(node))
 		return param_for(context, node);
-	return expression_tree_mutator(node, IsA(node, CaseExpr) || IsA(node, CoalesceExpr) ?
-								   send_certain_mutator : send_mutator, context);
+	if (IsA(node, CaseExpr))
+		return send_in_case((CaseExpr *) node, context);
+	return expression_tree_mutator(node, IsA(node, CoalesceExpr) ? send_certain_mutator :
+								   send_mutator, context);
 }
 
 /* The reverse: a Param is evaluated as what it stands for. */
@@ -516,6 +255,77 @@ evaluate_mutator(Node *node, void *context)
 			return copyObject((Node *) lfirst(of));
 	}
 	return expression_tree_mutator(node, evaluate_mutator, context);
+}
+
+/* ---- another query ---- */
+
+/* What the planner's data say of the query that is planned */
+typedef struct GpbShownQuery
+{
+	Query	   *parse;
+	List	   *group_clause;
+	bool		has_having;
+} GpbShownQuery;
+
+/* Have the planner's data show this query, and return what they showed. */
+static GpbShownQuery
+show_query(PlannerInfo *root, GpbShownQuery query)
+{
+	GpbShownQuery shown = {root->parse, GPB_GROUP_CLAUSE(root), root->hasHavingQual};
+
+	root->parse = query.parse;
+	GPB_SET_GROUP_CLAUSE(root, query.group_clause);
+	root->hasHavingQual = query.has_having;
+	return shown;
+}
+
+static GpbShownQuery
+query_of(const GpbShardQuery *asked)
+{
+	return (GpbShownQuery) {asked->query, asked->query->groupClause, false};
+}
+
+/* The wrapper's routines for a relation of groups: core's, but for one that shows the query */
+typedef struct GpbShardRoutine
+{
+	FdwRoutine	routine;
+	const FdwRoutine *core;
+	GpbShards  *shards;
+	const GpbShardQuery *asked;
+} GpbShardRoutine;
+
+/*
+ * GetForeignPlan of a relation of groups.  What is sent is evaluated here: the plan must not have
+ * the Params any more, since nobody sets them.
+ */
+static ForeignScan *
+plan_groups(PlannerInfo *root, RelOptInfo *grouped, Oid table, ForeignPath *path, List *tlist,
+			List *clauses, Plan *outer)
+{
+	const GpbShardRoutine *own = (const GpbShardRoutine *) grouped->fdwroutine;
+	GpbShownQuery shown = show_query(root, query_of(own->asked));
+	int			modes = gpb_shard_modes_enter();
+	ForeignScan *scan = own->core->GetForeignPlan(root, grouped, table, path, tlist, clauses,
+												  outer);
+
+	gpb_shard_modes_leave(modes);
+	(void) show_query(root, shown);
+	scan->fdw_scan_tlist = (List *) evaluate_mutator((Node *) scan->fdw_scan_tlist, own->shards);
+	scan->fdw_exprs = (List *) evaluate_mutator((Node *) scan->fdw_exprs, own->shards);
+	return scan;
+}
+
+static FdwRoutine *
+routine_of(GpbShards *shards, const GpbShardQuery *asked, const RelOptInfo *leaf)
+{
+	GpbShardRoutine *own = palloc(sizeof(GpbShardRoutine));
+
+	own->routine = *leaf->fdwroutine;
+	own->routine.GetForeignPlan = plan_groups;
+	own->core = leaf->fdwroutine;
+	own->shards = shards;
+	own->asked = asked;
+	return &own->routine;
 }
 
 /* ---- the path of a leaf ---- */
@@ -588,25 +398,25 @@ input_of(GpbShards *shards, RelOptInfo *leaf)
 	return input;
 }
 
-/* A relation of the leaf's groups, which is in none of the planner's lists */
+/*
+ * A relation of the leaf's groups, of these expressions, which is in none of the planner's lists
+ */
 static RelOptInfo *
-grouped_leaf(GpbShards *shards, RelOptInfo *leaf)
+grouped_leaf(GpbShards *shards, const GpbShardQuery *asked, RelOptInfo *leaf, List *exprs)
 {
 	RelOptInfo *grouped = makeNode(RelOptInfo);
 	PathTarget *target = create_empty_pathtarget();
-	List	   *exprs = (List *) gpb_of_child(shards->root, leaf, (Node *) shards->exprs);
 
-	for (int i = 0; i < shards->n; i++)
+	for (int i = 0; i < asked->n; i++)
 		add_column_to_pathtarget(target, (Expr *) send_mutator(list_nth(exprs, i), shards),
-								 shards->column[i].part <= GPB_SHARD_BIN ? i + 1 : 0);
+								 asked->column[i].part <= GPB_SHARD_BIN ? i + 1 : 0);
 	grouped->reloptkind = RELOPT_OTHER_UPPER_REL;
 	grouped->relids = bms_copy(leaf->relids);
 	grouped->reltarget = set_pathtarget_cost_width(shards->root, target);
-	grouped->consider_startup = false;
 	grouped->serverid = leaf->serverid;
 	grouped->userid = leaf->userid;
 	grouped->useridiscurrent = leaf->useridiscurrent;
-	grouped->fdwroutine = leaf->fdwroutine;
+	grouped->fdwroutine = routine_of(shards, asked, leaf);
 	return grouped;
 }
 
@@ -624,111 +434,90 @@ has_pseudoconstant(const RelOptInfo *leaf)
 	return false;
 }
 
-/* The rows of a leaf: no state, and the columns of groups */
+/*
+ * The rows of a leaf for a program: no state, the program's number, and the columns of groups,
+ * where the program has its own
+ */
 static PathTarget *
-rows_target(const RelOptInfo *grouped, Expr *state)
+rows_target(const GpbShards *shards, int program, List *exprs, const RelOptInfo *grouped)
 {
 	PathTarget *target = create_empty_pathtarget();
-	Oid			type = exprType((Node *) state);
 
-	add_column_to_pathtarget(target, (Expr *) makeNullConst(type, -1, InvalidOid), 0);
-	target->exprs = list_concat(target->exprs, grouped->reltarget->exprs);
+	target->exprs = list_make2(makeNullConst(BYTEAOID, -1, InvalidOid),
+							   makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+										 Int32GetDatum(program), false, true));
+	for (int i = 0; i < shards->n; i++)
+	{
+		if (i == program)
+			target->exprs = list_concat(target->exprs, exprs);
+		else
+			add_nulls(&shards->asked[i], target);
+	}
 	target->width = grouped->reltarget->width;
 	target->cost = grouped->reltarget->cost;
 	return target;
 }
 
 /*
- * To group rows takes a shard less than to send them: postgres_fdw's price of sending a row is that
- * of reading one, or less.  Where it expects few rows, as of bounds that are not known yet, small
- * differences of other leaves must not decide that rows are sent.
+ * To group rows takes a shard less than to send them, even by n programs: postgres_fdw's price of
+ * sending a row is that of reading one, or less.  Where it expects few rows, as of bounds that are
+ * not known yet, small differences of other leaves must not decide that rows are sent.
  */
 static void
-cap_price(const Path *rows, Path *path)
+cap_price(const Path *rows, int n, Path *path)
 {
 	/* as GpubtreeAggregate takes it of groups that core's statistics do not know */
 	path->rows = clamp_row_est(Min(path->rows, rows->rows / GPB_GROUP_ENTRIES));
-	path->total_cost = Min(path->total_cost, rows->total_cost * 0.9);
+	path->total_cost = Min(path->total_cost, rows->total_cost * 0.9 / n);
 	path->startup_cost = Min(path->startup_cost, path->total_cost);
 }
 
-/* The parent of the path is the leaf: with another core would not know when to prune it. */
-Path *
-gpb_shard_path(GpbShards *shards, RelOptInfo *leaf, Expr *state)
+/*
+ * The path of a leaf's groups of a program, NULL if there is none.  Its parent is the leaf: with
+ * another core would not know when to prune it.
+ */
+static Path *
+program_path(GpbShards *shards, int program, RelOptInfo *leaf, RelOptInfo *input)
 {
+	PlannerInfo *root = shards->root;
+	const GpbShardQuery *asked = &shards->asked[program];
 	GroupPathExtraData extra = {.patype = PARTITIONWISE_AGGREGATE_NONE};
-	RelOptInfo *grouped;
-	Path	   *groups;
+	List	   *exprs = (List *) gpb_of_child(root, leaf, (Node *) asked->exprs);
+	RelOptInfo *grouped = grouped_leaf(shards, asked, leaf, exprs);
+	GpbShownQuery shown = show_query(root, query_of(asked));
 	Path	   *path;
-	int			modes;
-
-	if (has_pseudoconstant(leaf))
-		return NULL;
-	grouped = grouped_leaf(shards, leaf);
 	/* with use_remote_estimate the shard is asked for a price now */
-	modes = gpb_shard_modes_enter();
-	leaf->fdwroutine->GetForeignUpperPaths(shards->root, UPPERREL_GROUP_AGG,
-										   input_of(shards, leaf), grouped, &extra);
+	int			modes = gpb_shard_modes_enter();
+
+	leaf->fdwroutine->GetForeignUpperPaths(root, UPPERREL_GROUP_AGG, input, grouped, &extra);
 	gpb_shard_modes_leave(modes);
+	(void) show_query(root, shown);
 	if (grouped->pathlist == NIL)
 		return NULL;
-	groups = linitial(grouped->pathlist);
-	path = (Path *) create_projection_path(shards->root, leaf, groups,
-										   rows_target(grouped, state));
-	cap_price(leaf->cheapest_total_path, path);
+	path = (Path *) create_projection_path(root, leaf, linitial(grouped->pathlist),
+										   rows_target(shards, program, exprs, grouped));
+	cap_price(leaf->cheapest_total_path, shards->n, path);
 	return path;
 }
 
-/* ---- plan ---- */
-
-/* Let a plan of a shard evaluate what it sends. */
-static void
-finish_plan(GpbShards *shards, Plan *plan)
+List *
+gpb_shard_paths(GpbShards *shards, RelOptInfo *leaf)
 {
-	ForeignScan *scan = (ForeignScan *) plan;
-	ListCell   *lc;
+	RelOptInfo *input;
+	List	   *paths = NIL;
 
-	if (IsA(plan, Append))
+	if (has_pseudoconstant(leaf))
+		return NIL;
+	input = input_of(shards, leaf);
+	for (int i = 0; i < shards->n; i++)
 	{
-		foreach(lc, ((Append *) plan)->appendplans)
-			finish_plan(shards, lfirst(lc));
-		return;
+		Path	   *path = program_path(shards, i, leaf, input);
+
+		if (path == NULL)
+			return NIL;
+		paths = lappend(paths, path);
 	}
-	if (!IsA(plan, ForeignScan) || shards->params == NIL)
-		return;
-	plan->targetlist = (List *) evaluate_mutator((Node *) plan->targetlist, shards);
-	scan->fdw_scan_tlist = (List *) evaluate_mutator((Node *) scan->fdw_scan_tlist, shards);
-	scan->fdw_exprs = (List *) evaluate_mutator((Node *) scan->fdw_exprs, shards);
-}
-
-/* The labels of a path's columns, which have none */
-static List *
-labels(const Path *path)
-{
-	List	   *tlist = NIL;
-	ListCell   *lc;
-
-	foreach(lc, path->pathtarget->exprs)
-		tlist = lappend(tlist, makeTargetEntry(lfirst(lc), list_length(tlist) + 1, NULL, false));
-	return tlist;
-}
-
-Plan *
-gpb_shards_plan(GpbShards *shards, PlannerInfo *root, Path *path)
-{
-	PlannerInfo *copy = shards->root;
-	Plan	   *plan;
-	int			modes;
-
-	copy_root(root, copy->parse, copy);
-	copy->processed_tlist = labels(path);
-	modes = gpb_shard_modes_enter();
-	plan = create_plan(copy, path);
-	gpb_shard_modes_leave(modes);
-	/* the pruning of an Append is the statement's */
-	GPB_COPY_PRUNING(root, copy);
-	finish_plan(shards, plan);
-	return plan;
+	return paths;
 }
 
 /* ---- the index of a parent ---- */

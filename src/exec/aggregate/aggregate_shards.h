@@ -59,6 +59,13 @@ typedef struct GpbShardColumn
 	Oid			type;			/* of the column */
 } GpbShardColumn;
 
+/* The columns of a program's groups */
+typedef struct GpbShardForm
+{
+	int			n;
+	GpbShardColumn *column;
+} GpbShardForm;
+
 /* ---- planning ---- */
 
 typedef struct GpbShards GpbShards;
@@ -78,10 +85,11 @@ extern GpbShards *gpb_shards_match(const GpbGrouping *grouping,
 								   const struct GpbAggregatePath *first, const char **refusal);
 
 /*
- * The path of a leaf's groups, whose rows have "state", which is NULL in them, before their
- * columns; NULL if the foreign-data wrapper has none.
+ * The paths of a leaf's groups, one for each program of the node, whose rows have no state, the
+ * program's number, and columns for the groups of each program, all NULL but its own.  NIL if the
+ * foreign-data wrapper has none.
  */
-extern Path *gpb_shard_path(GpbShards *shards, RelOptInfo *leaf, Expr *state);
+extern List *gpb_shard_paths(GpbShards *shards, RelOptInfo *leaf);
 
 /* May a row of a shard have what no words say, or take more memory than there is? */
 extern bool gpb_shards_may_give_up(const GpbShards *shards);
@@ -92,43 +100,26 @@ extern void gpb_shards_widen(const GpbShards *shards, PathTarget *target);
 /* Let the plan know the columns of shards' rows. */
 extern void gpb_shards_fill(const GpbShards *shards, struct GpbAggregatePlan *plan);
 
-/* The plan of a path in which there are paths of shards, for the statement that is planned */
-extern Plan *gpb_shards_plan(GpbShards *shards, PlannerInfo *root, Path *path);
-
 /*
  * An index that the foreign leaf would have if it were a table, as the partitioned table above it
  * has one that holds all columns of the query; NULL if there is none.
  */
 extern IndexOptInfo *gpb_shard_index(const GpbGrouping *grouping, RelOptInfo *leaf);
 
-/* ---- groups by date_trunc() (aggregate_shard_bins.c) ---- */
+/* ---- execution ---- */
 
 /*
- * A call of date_bin(), whose second argument is the moment, by which a shard groups where the
- * query does by this call of date_trunc(); NULL if it is no such call, or none that bins are made
- * for.
+ * Has the zone of a call of date_trunc(), as of a plan's bins, one offset from the first moment to
+ * the last?
  */
-extern FuncExpr *gpb_shard_bin(Expr *expression);
-
-/* The first or the last of moments, as an aggregate */
-extern Expr *gpb_shard_moment(Expr *moment, bool last);
-
-/* The call of date_trunc() with a CaseTestExpr for the moment */
-extern Expr *gpb_shard_bin_result(const FuncExpr *call);
-
-/* Has the zone of such a call one offset from the first moment to the last? */
 extern bool gpb_shard_bin_is_steady(const FuncExpr *call, int64 first, int64 last);
-
-/* ---- constants (aggregate_shard_modes.c) ---- */
 
 /*
  * Let constants be written so that shards read them, whatever the session's settings are, until the
- * level that is returned is left.  An error leaves it, too.
+ * level that is returned is left (aggregate_shard_modes.c).  An error leaves it, too.
  */
 extern int	gpb_shard_modes_enter(void);
 extern void gpb_shard_modes_leave(int level);
-
-/* ---- execution ---- */
 
 typedef struct GpbShardRows GpbShardRows;
 

@@ -146,7 +146,7 @@ merge_row(GpbAggregateScan *scan, TupleTableSlot *row)
 
 	if (!isnull)
 		why = merge_state(scan, DatumGetByteaPP(state));
-	else if (scan->plan.nshard > 0)
+	else if (scan->plan.nshards > 0)
 		why = gpb_shards_merge(scan, row);
 	else
 		elog(ERROR, "a row of states is NULL");

@@ -395,7 +395,7 @@ part_ranges_of(GpbPartitions *partitions, GpbRangeForm form, const void *ranges,
 
 			if (!open->valid || open->keys.hi < keys.lo || open->keys.lo > open->keys.hi)
 				continue;
-			if (share->n == open->capacity || (numbered && open->number == NULL))
+			if (share->n == open->capacity)
 				grow_share(partitions, open, width, numbered);
 			/* room that was made where ranges had no numbers has none for them */
 			if (numbered && open->number == NULL)

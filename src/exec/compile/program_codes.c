@@ -80,6 +80,21 @@ known_elsewhere(const IndexOptInfo *index)
 	return elsewhere;
 }
 
+uint32
+gpb_program_code_columns(IndexOptInfo *index, const GpbProgram *program)
+{
+	uint32		columns = gpb_program_columns(program);
+	uint32		codes = 0;
+
+	for (int slot = 1; slot <= index->ncolumns - index->nkeycolumns; slot++)
+	{
+		if ((columns >> (slot - 1) & 1) != 0 &&
+			gpb_slot_coding(index, slot) == GPB_CODING_DICTIONARY)
+			codes |= (uint32) 1 << (slot - 1);
+	}
+	return codes;
+}
+
 bool
 gpb_codes_are_here(const IndexOptInfo *index, uint32 columns)
 {

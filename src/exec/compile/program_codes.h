@@ -36,6 +36,9 @@ extern int	gpb_code_column(const GpbProgramBuilder *builder, Expr *expression);
 /* Is this the slot of an INCLUDE column, and has it codes? */
 extern bool gpb_slot_has_code(const GpbProgramBuilder *builder, int slot);
 
+/* The INCLUDE columns of the index whose codes the program reads, as bits */
+extern uint32 gpb_program_code_columns(IndexOptInfo *index, const GpbProgram *program);
+
 /*
  * Has the index all values of these INCLUDE columns, which are bits, as far as is known?  The
  * planner must hold a lock on it.

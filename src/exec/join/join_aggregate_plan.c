@@ -98,17 +98,15 @@ make_join_aggregate_path(PlannerInfo *root, PathTarget *target, GpbJoinCandidate
 	GpbJoinAggregatePath *own = (GpbJoinAggregatePath *) path;
 	GpbOuterInput input = {.ask.root = root, .ask.index = candidate->index, .outer = outer,
 	.rows = 1, .target = path->path.pathtarget};
+	double		processes = 1.0;
 
 	path->path.rows = 1;
+	/* processes exchange keys, so that each has its part of those of all */
 	if (outer->parallel_workers > 0)
-	{
-		/* keys are exchanged: each process has its part of those of all */
-		input.ask.processes = Max(candidate->outerrel->rows / Max(outer->rows, 1.0), 1.0);
-		input.ask.exchanged = true;
-	}
-	input.ask.keys = gpb_join_distinct_keys(root, candidate,
-											outer->rows * Max(input.ask.processes, 1.0)) /
-		Max(input.ask.processes, 1.0);
+		processes = Max(candidate->outerrel->rows / Max(outer->rows, 1.0), 1.0);
+	input.ask.processes = processes;
+	input.ask.exchanged = outer->parallel_workers > 0;
+	input.ask.keys = gpb_join_distinct_keys(root, candidate, outer->rows * processes) / processes;
 	input.ask.entries = outer->rows * gpb_join_inner_entries(candidate) * candidate->selectivity;
 	if (candidate->partitions != NULL)
 		gpb_price_partitions(&input, candidate->partitions,

@@ -15,6 +15,7 @@
 #include "optimizer/pathnode.h"
 #include "utils/snapmgr.h"
 
+#include "exec/compile/program_codes.h"
 #include "exec/price/price.h"
 #include "exec/price/workers.h"
 #include "exec/scan/scan_match.h"
@@ -44,6 +45,14 @@ static const CustomPathMethods alike_path_methods = {
 	.PlanCustomPath = plan_alike
 };
 
+/* For which paths of other leaves a path is the model (GpbAlikePath) */
+typedef enum GpbScanModel
+{
+	GPB_NO_MODEL,
+	GPB_MODEL_OF_ALL,			/* of all rows that pass the restrictions */
+	GPB_MODEL_OF_FIRST			/* of the first ones of these */
+} GpbScanModel;
+
 typedef struct GpbScanPath
 {
 	CustomPath	path;
@@ -52,8 +61,7 @@ typedef struct GpbScanPath
 	List	   *qual;			/* what is evaluated for each row, in core's order */
 	GpbScanPlan plan;
 	double		entries;		/* of the ranges, about */
-	bool		is_model;		/* of all rows that pass the restrictions: other leaves of the same
-								 * parent may do the same (GpbAlikePath) */
+	GpbScanModel model;			/* other leaves of the same parent may do the same */
 	GpbAlikePlans plans;		/* of these */
 } GpbScanPath;
 
@@ -120,20 +128,19 @@ add_shared_path(RelOptInfo *rel, const GpbScanPath *model, const CustomPath *pat
 }
 
 /*
- * Offer the path of what was matched, which costs "least" at least.  is_model: it is of all rows
- * that pass the restrictions.
+ * Offer the path of what was matched, which costs "least" at least, and is to be such a model.
  */
 static void
 add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match, Cost least,
-		  bool is_model)
+		  GpbScanModel model)
 {
 	CustomPath *path = make_path(root, rel, match);
 
-	((GpbScanPath *) path)->is_model = is_model;
+	((GpbScanPath *) path)->model = model;
 	gpb_scan_price(root, match, &path->path);
 	Assert(path->path.total_cost >= least);
 	/* add_path() may free the path */
-	if (is_model)
+	if (model == GPB_MODEL_OF_ALL)
 		add_shared_path(rel, (GpbScanPath *) path, path, sizeof(GpbScanPath));
 	add_path(rel, (Path *) path);
 }
@@ -144,6 +151,21 @@ gpb_scan_plan_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *matc
 	return castNode(CustomScan, plan_scan(root, rel, make_path(root, rel, match), NIL, NIL, NIL));
 }
 
+/*
+ * For which paths what was matched may be the model.  First rows are listed by a program that tests
+ * all restrictions, so not where values which another leaf's index may lack are tested by codes.
+ */
+static GpbScanModel
+model_kind(const GpbScanMatch *match, GpbScanWish wish)
+{
+	if (wish.last != NULL || wish.each != NULL)
+		return GPB_NO_MODEL;
+	if (wish.first == NULL)
+		return GPB_MODEL_OF_ALL;
+	return gpb_program_code_columns(match->index, &match->plan.program.program) == 0 ?
+		GPB_MODEL_OF_FIRST : GPB_NO_MODEL;
+}
+
 /* Offer the path of one index, for the rows that are wished for; it costs "least" at least. */
 static void
 add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanWish wish,
@@ -152,8 +174,7 @@ add_index_path(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index, GpbScanW
 	GpbScanMatch match;
 
 	if (gpb_rel_is_heap(root, rel) && gpb_scan_match_index(root, index, wish, &match))
-		add_match(root, rel, &match, least,
-				  wish.first == NULL && wish.last == NULL && wish.each == NULL);
+		add_match(root, rel, &match, least, model_kind(&match, wish));
 }
 
 /* ---- leaves that are alike ---- */
@@ -171,9 +192,9 @@ leaf_before(PlannerInfo *root, const RelOptInfo *rel)
 		bms_equal(before->top_parent_relids, rel->top_parent_relids) ? before : NULL;
 }
 
-/* The path that the leaf's own may be alike: its own, or that which this one is alike */
+/* The model of this kind that the leaf has: a path of its own, or that which this one is alike */
 static GpbScanPath *
-model_of(const RelOptInfo *leaf)
+model_of(const RelOptInfo *leaf, GpbScanModel kind)
 {
 	ListCell   *lc;
 
@@ -183,24 +204,25 @@ model_of(const RelOptInfo *leaf)
 
 		if (!IsA(path, CustomPath))
 			continue;
-		if (path->methods == &scan_path_methods && ((GpbScanPath *) path)->is_model)
-			return (GpbScanPath *) path;
 		if (path->methods == &alike_path_methods)
-			return (GpbScanPath *) ((GpbAlikePath *) path)->model;
+			path = ((GpbAlikePath *) path)->model;
+		if (path->methods == &scan_path_methods && ((GpbScanPath *) path)->model == kind)
+			return (GpbScanPath *) path;
 	}
 	return NULL;
 }
 
 /*
- * Offer a path that does what another leaf's does, if the leaves are alike.  Returns false if there
- * is no such path.  Columns must have the same numbers, since some are read from the table; and as
- * many pages must be visible to all, or more, or the path would have another price.
+ * Offer a path that does what another leaf's does, which is a model of this kind, if the leaves are
+ * alike.  Returns false if there is no such path.  Columns must have the same numbers, since some
+ * are read from the table; and as many pages must be visible to all, or more, or the path would
+ * have another price.
  */
 static bool
-add_alike_path(PlannerInfo *root, RelOptInfo *rel)
+add_alike_path(PlannerInfo *root, RelOptInfo *rel, GpbScanModel kind)
 {
 	RelOptInfo *before = leaf_before(root, rel);
-	GpbScanPath *model = before != NULL ? model_of(before) : NULL;
+	GpbScanPath *model = before != NULL ? model_of(before, kind) : NULL;
 	GpbSibling	sibling;
 	IndexOptInfo *index;
 	CustomPath *path;
@@ -216,10 +238,12 @@ add_alike_path(PlannerInfo *root, RelOptInfo *rel)
 	path = gpb_make_alike_path(&alike_path_methods, &model->path, &model->plans, &sibling, index,
 							   rel->reltarget);
 	path->path.pathkeys = model->path.path.pathkeys;
-	path->path.rows = rel->rows;
+	path->path.rows = kind == GPB_MODEL_OF_ALL ? rel->rows :
+		Min(rel->rows, model->path.path.rows);
 	path->path.parallel_safe = rel->consider_parallel && model->path.path.parallel_safe;
 	gpb_sibling_price(&sibling, &model->path.path, gpb_setup_cost, &path->path);
-	add_shared_path(rel, model, path, sizeof(GpbAlikePath));
+	if (kind == GPB_MODEL_OF_ALL)
+		add_shared_path(rel, model, path, sizeof(GpbAlikePath));
 	add_path(rel, &path->path);
 	return true;
 }
@@ -235,9 +259,9 @@ add_ordered_paths(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
 	if (!gpb_rel_is_heap(root, rel))
 		return;
 	if (gpb_scan_match_ordered(root, index, ForwardScanDirection, &match))
-		add_match(root, rel, &match, 0.0, false);
+		add_match(root, rel, &match, 0.0, GPB_NO_MODEL);
 	if (gpb_scan_match_ordered(root, index, BackwardScanDirection, &match))
-		add_match(root, rel, &match, 0.0, false);
+		add_match(root, rel, &match, 0.0, GPB_NO_MODEL);
 }
 
 /* Is there a restriction of which arms can be made, an OR or a row comparison? */
@@ -335,7 +359,7 @@ add_groups_paths(PlannerInfo *root, RelOptInfo *rel, const GpbScanGroups *groups
 			gpb_scan_walk_is_beaten(root, &match, &columns))
 			continue;
 		gpb_scan_match_columns(root, &match);
-		add_match(root, rel, &match, 0.0, false);
+		add_match(root, rel, &match, 0.0, GPB_NO_MODEL);
 	}
 }
 
@@ -396,7 +420,8 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	bool		wants_first;
 	bool		wants_last;
 	bool		wants_groups;
-	bool		is_alike;
+	bool		has_first;		/* first rows have a path, or are not wanted */
+	bool		has_all;		/* all rows have a path, or one of first rows has made it useless */
 	Var		   *each;
 	GpbScanColumns all;
 	GpbScanColumns columns;
@@ -412,8 +437,12 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 	if (rel->baserestrictinfo == NIL && !wants_first && !wants_last && !wants_groups &&
 		each == NULL)
 		return;
-	is_alike = !wants_first && add_alike_path(root, rel);
-	if (is_alike && !wants_last && !wants_groups && each == NULL && !has_own_index(rel, 2))
+	has_all = add_alike_path(root, rel, GPB_MODEL_OF_ALL);
+	has_first = !wants_first || add_alike_path(root, rel, GPB_MODEL_OF_FIRST);
+	/* if the leaf before has none of all rows, its path of the first ones is better */
+	has_all |= wants_first && has_first;
+	if (has_all && has_first && !wants_last && !wants_groups && each == NULL &&
+		!has_own_index(rel, 2))
 		return;
 	collect_columns(root, rel, wants_first ? &first : NULL, &all);
 	foreach(lc, rel->indexlist)
@@ -424,10 +453,10 @@ gpb_scan_add_paths(PlannerInfo *root, RelOptInfo *rel)
 			continue;
 		columns = all;
 		columns_of_index(root, index, &columns);
-		if (!is_alike && columns.restricted != NULL &&
+		if (!has_all && columns.restricted != NULL &&
 			!gpb_scan_is_beaten_at_once(root, index, &columns, &least))
 			add_index_path(root, rel, index, (GpbScanWish) {0}, least);
-		if (wants_first && may_list_first(index, &columns) &&
+		if (!has_first && may_list_first(index, &columns) &&
 			!gpb_scan_first_is_beaten_at_once(root, index, &columns, &least))
 			add_index_path(root, rel, index, (GpbScanWish) {.first = &first}, least);
 		if (index->nkeycolumns > 1 && columns.has_arms)

@@ -82,27 +82,36 @@ service_exit(int code, Datum arg)
 static void
 service_begin(int device)
 {
-	int			i;
-
 	gpb_become_service(device);
 	gpb_incarnation = pg_atomic_add_fetch_u64(&gpb_service->incarnation, 1);
 	gpb_heartbeat();
 	pg_atomic_write_u32(&gpb_service->pgprocno, MyProcNumber + 1);
 	before_shmem_exit(service_exit, (Datum) 0);
 	gpb_publish_device("none", "starting", NULL);
+	gpb_slots_reclaim(device);
+	gpb_queries_init();
+}
+
+/*
+ * Discard the mirrors that the service before this one had, now that it is known whether there is a
+ * device: until then nobody uses them, nor makes them elsewhere, where they would stay while this
+ * device has none.
+ */
+static void
+discard_former(void)
+{
+	int			i;
 
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
 	for (i = 0; i < GPB_MIRRORS; i++)
 	{
-		if (gpb_registry->mirrors[i].device == device)
+		if (gpb_registry->mirrors[i].device == gpb_service_device)
 			gpb_registry_discard(i);
 	}
 	/* the device may be another one, or have other settings */
-	gpb_forgive_all(device);
+	gpb_forgive_all(gpb_service_device);
 	LWLockRelease(gpb_registry->lock);
 	gpb_reap_discarded();
-	gpb_slots_reclaim(device);
-	gpb_queries_init();
 }
 
 /* Look for signals and changed settings.  Changes of its device's settings need a new process. */
@@ -179,7 +188,9 @@ gpb_service_main(Datum arg)
 	BackgroundWorkerUnblockSignals();
 
 	service_begin(DatumGetInt32(arg));
+	GPB_HOLD_SERVICE("open");
 	serving = gpb_open_device(gpb_channels_needed());
+	discard_former();
 	if (serving)
 	{
 		pg_memory_barrier();

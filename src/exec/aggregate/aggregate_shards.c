@@ -29,6 +29,7 @@
 #include "optimizer/pathnode.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -141,7 +142,7 @@ static bool
 is_sent(Node *node)
 {
 	return !IsA(node, List) && !IsA(node, TargetEntry) && !IsA(node, Aggref) &&
-		!IsA(node, CaseWhen) && !has_tested_value(node, NULL) &&
+		!has_tested_value(node, NULL) &&
 		contain_mutable_functions(node) && !contain_volatile_functions(node) &&
 		!contain_subplans(node) && !contain_var_clause(node) && !contain_agg_clause(node);
 }
@@ -170,6 +171,57 @@ param_for(GpbShards *shards, Node *expression)
 	return copyObject((Node *) param);
 }
 
+static Node *send_mutator(Node *node, void *context);
+
+/* Is it now(), or what SQL has like that, which raises no error? */
+static bool
+is_certain(const Node *node)
+{
+	if (IsA(node, SQLValueFunction))
+		return true;
+	return IsA(node, FuncExpr) && (((const FuncExpr *) node)->funcid == F_NOW ||
+								   ((const FuncExpr *) node)->funcid == F_TRANSACTION_TIMESTAMP ||
+								   ((const FuncExpr *) node)->funcid == F_STATEMENT_TIMESTAMP);
+}
+
+/*
+ * expression_tree_mutator for what is evaluated for some rows alone: what is sent is evaluated
+ * before there is any, and must raise nothing then.
+ */
+static Node *
+send_certain_mutator(Node *node, void *context)
+{
+	if (node == NULL)
+		return NULL;
+	if (is_certain(node))
+		return param_for(context, node);
+	return expression_tree_mutator(node, send_certain_mutator, context);
+}
+
+/*
+ * A CASE with Params in the place of what is sent.  Of its parts what it tests, and the first
+ * condition, are evaluated for each row.
+ */
+static Node *
+send_in_case(const CaseExpr *given, GpbShards *shards)
+{
+	CaseExpr   *sent = copyObject((CaseExpr *) given);
+	ListCell   *lc;
+
+	sent->arg = (Expr *) send_mutator((Node *) sent->arg, shards);
+	foreach(lc, sent->args)
+	{
+		CaseWhen   *when = lfirst_node(CaseWhen, lc);
+
+		when->expr = (Expr *) (lc == list_head(sent->args) ?
+							   send_mutator((Node *) when->expr, shards) :
+							   send_certain_mutator((Node *) when->expr, shards));
+		when->result = (Expr *) send_certain_mutator((Node *) when->result, shards);
+	}
+	sent->defresult = (Expr *) send_certain_mutator((Node *) sent->defresult, shards);
+	return (Node *) sent;
+}
+
 /* expression_tree_mutator: put Params in the place of what is sent. */
 static Node *
 send_mutator(Node *node, void *context)
@@ -178,7 +230,10 @@ send_mutator(Node *node, void *context)
 		return NULL;
 	if (!IsA(node, Const) && !IsA(node, Param) && !IsA(node, Var) && is_sent(node))
 		return param_for(context, node);
-	return expression_tree_mutator(node, send_mutator, context);
+	if (IsA(node, CaseExpr))
+		return send_in_case((CaseExpr *) node, context);
+	return expression_tree_mutator(node, IsA(node, CoalesceExpr) ? send_certain_mutator :
+								   send_mutator, context);
 }
 
 /* The reverse: a Param is evaluated as what it stands for. */

@@ -367,9 +367,11 @@ sub aggregate
 sub value_aggregate
 {
 	my $value = pick(qw(s i x d f n t y), 'i % 7');
+	# of other types there are no states
+	my $stated = $value ne 'y' || $ytype =~ /^(bool|int\d|date|time|timestamp|timestamptz|money|uuid|numeric.*)$/ ? $value : 'y::text';
 	my $order = "WITHIN GROUP (ORDER BY $value" . pick('', ' DESC', ' NULLS FIRST') . ')';
 
-	return choose("count(DISTINCT $value)", "count(DISTINCT $value)", "gpubtree_partial_values($value)", "mode() $order", 'percentile_disc(' . pick(0, 0.5, 1, 0.3) . ") $order",
+	return choose("count(DISTINCT $value)", "count(DISTINCT $value)", "gpubtree_partial_values($stated)", "mode() $order", 'percentile_disc(' . pick(0, 0.5, 1, 0.3) . ") $order",
 		"percentile_disc(ARRAY[0.1, 0.9]) $order", 'percentile_cont(0.4) WITHIN GROUP (ORDER BY ' . pick(qw(i s f)) . ')', 'sum(DISTINCT ' . pick(qw(i s n f)) . ')')
 	  . (chance(0.2) ? ' FILTER (WHERE ' . condition() . ')' : '');
 }

@@ -420,6 +420,9 @@ collect_part(GpbExchangeSide *side, uint32 part)
 		uint32		to = part + 1 == side->nparts ? side->shared->runs[run].n :
 			elements_before(side, &side->cuts[part], run);
 
+		/* a run without elements is nowhere */
+		if (from == to)
+			continue;
 		reserve_part(side, n, to - from);
 		copy_ranges(side, run, from, to, n);
 		n += to - from;

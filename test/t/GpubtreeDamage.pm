@@ -111,12 +111,13 @@ sub gpb_flip_bits
 # May this answer be one to a locator or key that damage has made up?  Core says that the table has
 # no such block, or the block no such row, and that sums of keys are out of range.  Of the index's
 # own file it never complains but with XX002, and of the table's only where a locator can be wrong.
+# The code of an error in a segment that is not there is by an errno of something before.
 sub is_unusable
 {
 	my ($answer, $table_file) = @_;
 
 	return $answer =~ /XX001: could not read block(?: \d+|s \d+\.\.\d+) in file "\Q$table_file\E": read only 0 of 8192 bytes/
-	  || $answer =~ /(?:XX000|58P01): could not open file "\Q$table_file\E\.\d+" .*previous segment is only/
+	  || $answer =~ /[0-9A-Z]{5}: could not open file "\Q$table_file\E\.\d+" .*previous segment is only/
 	  || $answer =~ /XX000: tuple offset out of range/
 	  || $answer =~ /22003: /;
 }

@@ -221,7 +221,4 @@ extern Datum gpb_partial_datum(const GpbPartialType *type, const GpbPartialValue
 /* The word of a value of a type of integers or floats: a float's bits, as a float8 */
 extern int64 gpb_partial_word(const GpbPartialType *type, Datum value);
 
-/* A word made a value */
-extern Datum gpb_partial_word_datum(const GpbPartialType *type, int64 word);
-
 #endif							/* GPB_PARTIAL_H */

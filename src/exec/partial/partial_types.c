@@ -93,8 +93,9 @@ gpb_partial_word(const GpbPartialType *type, Datum value)
 	}
 }
 
-Datum
-gpb_partial_word_datum(const GpbPartialType *type, int64 word)
+/* A word made a value */
+static Datum
+word_datum(const GpbPartialType *type, int64 word)
 {
 	switch (type->sql)
 	{
@@ -359,10 +360,10 @@ gpb_partial_datum(const GpbPartialType *type, const GpbPartialValue *value)
 	switch (type->form)
 	{
 		case GPB_FORM_INTEGER:
-			return gpb_partial_word_datum(type, word_of_bytes(bytes, type->length));
+			return word_datum(type, word_of_bytes(bytes, type->length));
 		case GPB_FORM_FLOAT:
 			word = word_of_bytes(bytes, type->length);
-			return gpb_partial_word_datum(type, gpb_float_unorder(word));
+			return word_datum(type, gpb_float_unorder(word));
 		case GPB_FORM_UUID:
 			copy = palloc(UUID_LEN);
 			memcpy(copy, bytes, UUID_LEN);

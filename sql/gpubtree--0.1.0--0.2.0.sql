@@ -352,7 +352,7 @@ AS 'MODULE_PATHNAME', 'gpubtree_final_percentiles_disc'
 LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION gpubtree_final_percentile_disc(bytea, double precision[], anyelement) IS
 	'discrete percentiles, by a partial state of values';
--- Mirrors say on which device they are.
+-- Mirrors say on which device they are, and of how much of their index.
 DROP VIEW gpubtree_mirrors;
 DROP FUNCTION gpubtree_mirrors();
 
@@ -371,7 +371,8 @@ CREATE FUNCTION gpubtree_mirrors(
 	OUT mode text,
 	OUT stale_moves bigint,
 	OUT cpu_share double precision,
-	OUT device integer)
+	OUT device integer,
+	OUT share double precision)
 RETURNS SETOF record
 AS 'MODULE_PATHNAME'
 LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
@@ -395,7 +396,8 @@ CREATE VIEW gpubtree_mirrors AS
 		m.mode,
 		m.stale_moves,
 		m.cpu_share,
-		m.device
+		m.device,
+		m.share
 	FROM gpubtree_mirrors() m
 		LEFT JOIN pg_catalog.pg_database d ON d.oid = m.database;
 COMMENT ON VIEW gpubtree_mirrors IS

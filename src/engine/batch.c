@@ -18,6 +18,7 @@
 #include "mirror/mirror.h"
 #include "engine/batch_engine.h"
 #include "engine/cell_counts.h"
+#include "engine/mirror_reader.h"
 
 /* Fewer keys than this are not worth a request for their leaves, unless the caller asks for one */
 #define GPB_INNER_LEAST_KEYS	16384
@@ -108,6 +109,19 @@ batch_stop(GpbBatch *batch)
 	batch->engine = NULL;
 }
 
+/* The engine by which devices answer: the index may be cut into pieces, one of which this may be. */
+static const GpbBatchEngine *
+batch_device_engine(GpbBatch *batch)
+{
+	GpbMirrorCut cut;
+
+	if (batch->piece != NULL ||
+		!gpb_reader_cut(batch->index, &batch->program.layout, batch->keep_since, &cut))
+		return &gpb_batch_device;
+	gpb_batch_pieces_use(batch, &cut);
+	return &gpb_batch_pieces;
+}
+
 /* Choose the engine for this run.  It is not known before, since plans are cached (rule M8). */
 static const GpbBatchEngine *
 batch_choose(GpbBatch *batch)
@@ -120,8 +134,8 @@ batch_choose(GpbBatch *batch)
 		gpb_batch_early_waits(batch))
 		return &gpb_batch_cpu;
 	if (batch->wish == GPB_ENGINE_DEVICE && gpb_mirror_available())
-		return &gpb_batch_device;
-	return gpb_batch_device_pays_now(batch) ? &gpb_batch_device : &gpb_batch_cpu;
+		return batch_device_engine(batch);
+	return gpb_batch_device_pays_now(batch) ? batch_device_engine(batch) : &gpb_batch_cpu;
 }
 
 /*
@@ -167,7 +181,7 @@ batch_start(GpbBatch *batch)
 {
 	batch_init_answers(batch);
 	gpb_batch_program_start(batch);
-	if (batch->engine != &gpb_batch_device && batch->n > batch->first)
+	if (!gpb_engine_is_device(batch->engine) && batch->n > batch->first)
 		gpb_count_cpu_batch(batch->form, batch->n - batch->first);
 	batch->engine->start(batch);
 }
@@ -301,7 +315,7 @@ batch_begin(GpbBatch *batch, const void *ranges, uint32 n, GpbRangeSource *sourc
 	batch->counters.runs++;
 	batch->counters.ranges += n;
 	batch_begin_run(batch);
-	if (batch->engine != &gpb_batch_scan)
+	if (batch->engine != &gpb_batch_scan && batch->piece == NULL)
 		pgstat_count_index_scan(batch->index);
 }
 
@@ -370,7 +384,7 @@ batch_start_part(GpbBatch *batch)
 	if (gpb_batch_early_hands_over(batch))
 	{
 		batch_stop(batch);
-		batch_set_engine(batch, &gpb_batch_device);
+		batch_set_engine(batch, batch_device_engine(batch));
 		batch_start(batch);
 	}
 	gpb_batch_early_part(batch);
@@ -410,7 +424,15 @@ gpb_batch_at_end(const GpbBatch *batch)
 const GpbBatchCounters *
 gpb_batch_counters(const GpbBatch *batch)
 {
-	return &batch->counters;
+	GpbBatchCounters *shown = &unconstify(GpbBatch *, batch)->shown;
+	int			p;
+
+	if (gpb_batch_pieces_number(batch) == 0)
+		return &batch->counters;
+	*shown = batch->counters;
+	for (p = 0; p < gpb_batch_pieces_number(batch); p++)
+		gpb_batch_pieces_count(batch, shown, p);
+	return shown;
 }
 
 void
@@ -448,6 +470,7 @@ void
 gpb_batch_end(GpbBatch *batch)
 {
 	batch_stop(batch);
+	gpb_batch_pieces_end(batch);
 	gpb_visit_end(batch->visit);
 	MemoryContextDelete(batch->context);
 }

@@ -12,6 +12,7 @@
  *	batch_choice.c	the choice between the device and the CPU
  *	batch_cpu.c		engine: leaf pages in shared buffers
  *	batch_device.c	engine: the device that mirrors the index, and the CPU for what it leaves
+ *	batch_pieces.c	engine: the devices that have the pieces of an index that was cut
  *	batch_inner.c	leaves for the CPU engine from a mirror of the inner nodes
  *	batch_scan.c	engine: an ordinary index scan for each range
  *	batch_source.c	ranges that come while others are answered

@@ -241,8 +241,8 @@ device_open(GpbBatch *batch, GpbBatchDevice *device, bool *lost)
 
 	device->epoch = 0;
 	device->most_requests = GPB_IN_FLIGHT;
-	*lost = !gpb_reader_refresh(batch->index, &batch->program.layout, batch->keep_since,
-								&device->ref, &blocks);
+	*lost = !gpb_reader_refresh(batch->index, &batch->program.layout, batch->piece,
+								batch->keep_since, &device->ref, &blocks);
 	batch->counters.refreshed_blocks += blocks;
 	if (*lost)
 		return false;

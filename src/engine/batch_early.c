@@ -58,7 +58,7 @@ void
 gpb_batch_early_part(GpbBatch *batch)
 {
 	batch->end_leaves = batch->end_matches = PG_UINT64_MAX;
-	if (!batch->early || batch->engine == &gpb_batch_device)
+	if (!batch->early || gpb_engine_is_device(batch->engine))
 		return;
 	batch->end_leaves = batch->counters.walk.leaves + batch->part_leaves;
 	/* what is left of the ranges can be told between leaves */

@@ -11,6 +11,7 @@
 #include "engine/batch.h"
 #include "engine/heap_visit.h"
 #include "engine/visibility.h"
+#include "mirror/mirror.h"
 #include "program/leaf_aggregate.h"
 #include "program/program_entries.h"
 
@@ -56,6 +57,11 @@ typedef struct GpbBatchEngine
 extern const GpbBatchEngine gpb_batch_cpu;
 extern const GpbBatchEngine gpb_batch_device;
 extern const GpbBatchEngine gpb_batch_scan;
+extern const GpbBatchEngine gpb_batch_pieces;
+
+/* Do devices answer by this engine, at once or by way of pieces? */
+#define gpb_engine_is_device(engine) \
+	((engine) == &gpb_batch_device || (engine) == &gpb_batch_pieces)
 
 /*
  * A finder gets leaves for the CPU engine from elsewhere than the tree, such as a device that
@@ -105,6 +111,8 @@ typedef struct GpbListing
 	uint64		prune_from;		/* matches before this one are not pruned */
 } GpbListing;
 
+typedef struct GpbBatchPieces GpbBatchPieces;
+
 struct GpbBatch
 {
 	Relation	heap;
@@ -148,6 +156,9 @@ struct GpbBatch
 	uint64		made_room;		/* number of records for which there is memory */
 	uint64		nmerged;		/* groups of the table that were merged into them */
 
+	const GpbRange *piece;		/* of an index that was cut, for the device; NULL: the whole */
+	GpbBatchPieces *pieces;		/* the batches of its pieces; NULL until there are some */
+
 	const GpbLeafFinder *finder;	/* for the CPU engine; NULL if it looks in the tree */
 	void	   *finder_state;
 
@@ -163,7 +174,18 @@ struct GpbBatch
 	uint64		visited;		/* gpb_visit_count() when it was last read */
 	uint64		visited_pages;	/* gpb_visit_pages_count() when it was last read */
 	void	   *state;			/* the engine's state; NULL when it has ended */
+	GpbBatchCounters shown;		/* with what the batches of pieces count */
 };
+
+/* ---- batch_pieces.c ---- */
+
+/* Have the batch's next run use this cut of the index. */
+extern void gpb_batch_pieces_use(GpbBatch *batch, const GpbMirrorCut *cut);
+/* How many ranges that has, 0 if there is none; add what was counted for one of them. */
+extern int	gpb_batch_pieces_number(const GpbBatch *batch);
+extern void gpb_batch_pieces_count(const GpbBatch *batch, GpbBatchCounters *counters, int p);
+/* End the batches of pieces, if there are any. */
+extern void gpb_batch_pieces_end(GpbBatch *batch);
 
 /* ---- batch_source.c ---- */
 

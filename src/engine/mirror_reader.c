@@ -12,22 +12,42 @@
 #include "utils/memutils.h"
 
 #include "engine/mirror_reader.h"
+#include "index/index.h"
 
 /* Number of pages of the visibility map whose blocks are sent at a time */
 #define GPB_VM_BATCH		32
 
 bool
-gpb_reader_refresh(Relation index, const GpbLayout *layout, TimestampTz keep_since,
-				   GpbMirrorRef *ref, uint64 *blocks)
+gpb_reader_refresh(Relation index, const GpbLayout *layout, const GpbRange *piece,
+				   TimestampTz keep_since, GpbMirrorRef *ref, uint64 *blocks)
 {
 	bool		fresh;
 
-	if (!gpb_mirror_attach_beside(index, layout, keep_since, ref))
+	if (piece == NULL ? !gpb_mirror_attach_beside(index, layout, keep_since, ref) :
+		!gpb_mirror_attach_piece(index, piece, keep_since, ref))
 		return false;
 	pg_memory_barrier();
 	fresh = gpb_mirror_refresh_for_query(index, layout, ref, blocks);
 	pg_memory_barrier();
 	return fresh;
+}
+
+bool
+gpb_reader_cut(Relation index, const GpbLayout *layout, TimestampTz keep_since, GpbMirrorCut *cut)
+{
+	GpbCutOutcome outcome = gpb_mirror_find_cut(index, layout, cut);
+	GpbBound   *bounds;
+	uint32		n;
+	bool		made;
+
+	if (outcome != GPB_CUT_WANTED)
+		return outcome == GPB_CUT_FOUND;
+	bounds = palloc(sizeof(GpbBound) * GPB_CUT_BOUNDS);
+	n = gpb_part_range(index, layout, (GpbRange) {GPB_BOUND_MIN, GPB_BOUND_MAX},
+					   GPB_CUT_BOUNDS / 8, GPB_CUT_BOUNDS, bounds);
+	made = gpb_mirror_make_cut(index, layout, keep_since, bounds, n, cut);
+	pfree(bounds);
+	return made;
 }
 
 uint64

@@ -17,11 +17,19 @@
 #include "mirror/mirror.h"
 
 /*
- * Attach to the mirror of the index, as gpb_mirror_attach_beside() does, and bring it up to date.
+ * Is the index cut, or to be cut, into pieces?  Then *cut says how, and each range may be asked of
+ * its piece.  Raises ERRCODE_INDEX_CORRUPTED.
+ */
+extern bool gpb_reader_cut(Relation index, const GpbLayout *layout, TimestampTz keep_since,
+						   GpbMirrorCut *cut);
+
+/*
+ * Attach to the mirror of the index, as gpb_mirror_attach_beside() does, or, if "piece" is not
+ * NULL, to the piece that has this range of a cut, and bring it up to date.
  * The pages copied are added to *blocks.  Returns false if the mirror cannot be had.
  */
-extern bool gpb_reader_refresh(Relation index, const GpbLayout *layout, TimestampTz keep_since,
-							   GpbMirrorRef *ref, uint64 *blocks);
+extern bool gpb_reader_refresh(Relation index, const GpbLayout *layout, const GpbRange *piece,
+							   TimestampTz keep_since, GpbMirrorRef *ref, uint64 *blocks);
 
 /* Read the epoch that goes with the request.  Returns 0 if the mirror was lost. */
 extern uint64 gpb_reader_epoch(const GpbMirrorRef *ref);

@@ -259,5 +259,5 @@ gpb_mark_changed(Relation index, BlockNumber block)
 {
 	if (RelationUsesLocalBuffers(index))
 		return;
-	gpb_mirror_mark(gpb_mirror_find(&index->rd_node), block);
+	gpb_mirror_mark(&index->rd_node, block);
 }

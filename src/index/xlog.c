@@ -39,7 +39,7 @@ redo_mark(XLogReaderState *record, uint8 block_id)
 
 	XLogRecGetBlockTag(record, block_id, &file, &fork, &block);
 	if (fork == MAIN_FORKNUM)
-		gpb_mirror_mark(gpb_mirror_find(&file), block);
+		gpb_mirror_mark(&file, block);
 }
 
 static void

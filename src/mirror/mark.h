@@ -17,18 +17,18 @@
 #define GPB_NOT_MIRRORED	(-1)
 
 /*
- * The registry slot that mirrors this file, or GPB_NOT_MIRRORED.  To be called while holding the
- * exclusive lock of a page about to change (rule M2).  Lock-free.  Never call it for a temporary
- * relation.
+ * The first registry slot that mirrors this file, or GPB_NOT_MIRRORED.  Lock-free.  Never call it
+ * for a temporary relation.
  */
 extern int	gpb_mirror_find(const RelFileNode *file);
 
 /*
- * Mark a block of the mirror in that slot changed; slot may be GPB_NOT_MIRRORED.  Call it before
- * the page's lock is released.  Lock-free, bounded, allocates nothing: fit for a critical section.
- * A full barrier on both sides.
+ * Mark a block of a file changed, in each mirror of it.  To be called while holding the exclusive
+ * lock of the page, which is about to change, or has changed (rule M2).  Lock-free, bounded,
+ * allocates nothing: fit for a critical section.  Where there is a mirror, a full barrier on both
+ * sides.  Never call it for a temporary relation.
  */
-extern void gpb_mirror_mark(int slot, BlockNumber block);
+extern void gpb_mirror_mark(const RelFileNode *file, BlockNumber block);
 
 /*
  * Count a deletion of pages that is replayed, of any index; how many there were.  For

@@ -19,6 +19,7 @@
 #include "utils/relcache.h"
 
 #include "mirror/balance.h"
+#include "mirror/devices.h"
 #include "device/device.h"
 
 /* ---- load time (gpubtree.c) ---- */
@@ -41,6 +42,7 @@ typedef struct GpbMirrorRef
 	RelFileNode file;
 	Oid			index;
 	bool		inner_only;		/* level 1 alone: serves searches without positions */
+	bool		piece;			/* of the index; what lies outside of its range is not clean */
 	TimestampTz keep_since;		/* no mirror that was used then or later makes room for this one; 0:
 								 * any may */
 } GpbMirrorRef;
@@ -73,8 +75,48 @@ extern bool gpb_mirror_attach(Relation index, const GpbLayout *layout,
 extern bool gpb_mirror_attach_beside(Relation index, const GpbLayout *layout,
 									 TimestampTz keep_since, GpbMirrorRef *ref);
 
-/* Count the index's mirror, if there is one, as used now. */
+/* Count the index's mirror, with all its pieces, if there is one, as used now. */
 extern void gpb_mirror_use(Relation index);
+
+/*
+ * An index that is too large for each device has pieces, mirrors of a range of keys each.  A cut
+ * parts all keys into such ranges, ascending, of whole keys: the first begins at GPB_BOUND_MIN, the
+ * last ends at GPB_BOUND_MAX.  A range may have no mirror now, or lose it at any time.
+ */
+#define GPB_MOST_RANGES		(2 * GPB_MAX_DEVICES + 1)
+
+typedef struct GpbMirrorCut
+{
+	int			n;
+	GpbRange	range[GPB_MOST_RANGES];
+} GpbMirrorCut;
+
+typedef enum GpbCutOutcome
+{
+	GPB_CUT_NONE,				/* the index has, or is to have, no pieces */
+	GPB_CUT_WANTED,				/* gpb_mirror_make_cut() is to cut it */
+	GPB_CUT_FOUND
+} GpbCutOutcome;
+
+/* Into how many ranges bounds should part the index that gpb_mirror_make_cut() gets, about */
+#define GPB_CUT_BOUNDS		1024
+
+/*
+ * Find the cut of an index, and use its pieces; a piece that was lost is made anew, empty, if there
+ * is room.  Or cut it: n bounds part it into stretches of about as many entries each.  The caller
+ * holds a lock on the index.  Raises only on cancel.
+ */
+extern GpbCutOutcome gpb_mirror_find_cut(Relation index, const GpbLayout *layout,
+										 GpbMirrorCut *cut);
+extern bool gpb_mirror_make_cut(Relation index, const GpbLayout *layout, TimestampTz keep_since,
+								const GpbBound *bounds, uint32 n, GpbMirrorCut *cut);
+
+/*
+ * Attach to the piece that is the mirror of a range of a cut.  Otherwise as
+ * gpb_mirror_attach_beside(), but none is made.
+ */
+extern bool gpb_mirror_attach_piece(Relation index, const GpbRange *range, TimestampTz keep_since,
+									GpbMirrorRef *ref);
 
 /*
  * Attach to the mirror of an index for searches without positions, which a mirror of the inner

@@ -14,6 +14,7 @@
 
 #include "utils/timestamp.h"
 
+#include "mirror/map/registry.h"
 #include "mirror/mirror.h"
 
 /* ---- mirrors ---- */
@@ -23,7 +24,8 @@ typedef struct GpbMirrorStatus
 	RelFileNode file;
 	Oid			index;
 	bool		discarded;		/* the service is about to free it */
-	bool		inner_only;
+	GpbMirrorMode mode;
+	double		share;			/* of the index that it is the mirror of: 0 to 1 */
 	int			device;			/* number of the service that has it */
 	int			ordinal;		/* of its device; -1: none */
 	uint32		nblocks;

@@ -14,8 +14,10 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
+#include "utils/timestamp.h"
 
 #include "engine/cell_counts.h"
+#include "engine/mirror_reader.h"
 #include "index/index.h"
 #include "mirror/status.h"
 
@@ -55,8 +57,33 @@ report_no_mirror(Relation index)
 }
 
 /*
+ * Bring the pieces of an index up to date, none of which makes room for another one.  *blocks
+ * becomes the number of blocks copied.  Returns false if a range of the cut has no piece.
+ */
+static bool
+refresh_pieces(Relation index, const GpbLayout *layout, const GpbMirrorCut *cut, uint64 *blocks)
+{
+	TimestampTz begun = GetCurrentTimestamp();
+	bool		done = true;
+	int			i;
+
+	*blocks = 0;
+	for (i = 0; i < cut->n; i++)
+	{
+		GpbMirrorRef ref;
+		uint64		copied = 0;
+
+		done = gpb_mirror_attach_piece(index, &cut->range[i], begun, &ref) &&
+			gpb_mirror_refresh(index, layout, &ref, &copied) && done;
+		*blocks += copied;
+	}
+	return done;
+}
+
+/*
  * gpubtree_refresh(index): bring the mirror up to date, or make one, of all pages if the device has
- * the memory, else of the inner nodes.  Returns the number of blocks copied; NULL, with a NOTICE
+ * the memory, in pieces if all devices together have it, else of the inner nodes.  Returns the
+ * number of blocks copied, by all pieces; NULL, with a NOTICE
  * that says why, if there is no mirror.
  */
 Datum
@@ -65,13 +92,16 @@ gpubtree_refresh(PG_FUNCTION_ARGS)
 	Relation	index = open_owned_index(PG_GETARG_OID(0));
 	GpbLayout	layout = *gpb_layout(index);	/* the relcache may free its own */
 	GpbMirrorRef ref;
+	GpbMirrorCut cut;
 	uint64		blocks = 0;
 	bool		done = false;
 
 	if (gpb_mirror_available())
 	{
 		gpb_mirror_forgive(index);
-		done = (gpb_mirror_attach(index, &layout, &ref) &&
+		done = gpb_reader_cut(index, &layout, 0, &cut) ?
+			refresh_pieces(index, &layout, &cut, &blocks) :
+			(gpb_mirror_attach(index, &layout, &ref) &&
 				gpb_mirror_refresh(index, &layout, &ref, &blocks)) ||
 			(gpb_mirror_is_inner_only(index) &&
 			 gpb_mirror_attach_search(index, &layout, &ref) &&
@@ -107,8 +137,15 @@ state_name(const GpbMirrorStatus *status)
 	return status->epoch == 0 ? "empty" : "ready";
 }
 
+static const char *
+mode_name(GpbMirrorMode mode)
+{
+	return mode == GPB_MIRROR_INNER_ONLY ? "inner-only" : mode == GPB_MIRROR_PIECE ? "piece" : "full";
+}
+
 /*
- * gpubtree_mirrors(): one row for each mirror.  Before 0.2.0 rows have no device, the last column.
+ * gpubtree_mirrors(): one row for each mirror.  Before 0.2.0 rows have no device and no share, the
+ * last columns.
  */
 Datum
 gpubtree_mirrors(PG_FUNCTION_ARGS)
@@ -120,8 +157,8 @@ gpubtree_mirrors(PG_FUNCTION_ARGS)
 	for (slot = 0; slot < gpb_mirror_slots(); slot++)
 	{
 		GpbMirrorStatus status;
-		Datum		values[15];
-		bool		nulls[15] = {false};
+		Datum		values[16];
+		bool		nulls[16] = {false};
 
 		if (!gpb_mirror_status(slot, &status))
 			continue;
@@ -133,15 +170,16 @@ gpubtree_mirrors(PG_FUNCTION_ARGS)
 		values[5] = Int64GetDatum((int64) status.leaves);
 		values[6] = Int64GetDatum((int64) status.memory);
 		values[7] = Int64GetDatum((int64) status.changed);
-		nulls[7] = status.inner_only;	/* changes of leaves do not matter */
+		nulls[7] = status.mode == GPB_MIRROR_INNER_ONLY;	/* changes of leaves do not matter */
 		values[8] = Int64GetDatum((int64) status.epoch);
 		values[9] = TimestampTzGetDatum(status.last_used);
 		values[10] = Int64GetDatum((int64) status.refreshes);
-		values[11] = CStringGetTextDatum(status.inner_only ? "inner-only" : "full");
+		values[11] = CStringGetTextDatum(mode_name(status.mode));
 		values[12] = Int64GetDatum((int64) status.stale_moves);
 		values[13] = Float8GetDatum(status.cpu_share);
 		values[14] = Int32GetDatum(status.ordinal);
 		nulls[14] = status.ordinal < 0;
+		values[15] = Float8GetDatum(status.share);
 		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -76,14 +76,19 @@ gpb_may_mirror(Relation index)
 
 /*
  * How an index of nblocks blocks is to be mirrored: all of it, unless on each device that is there
- * that is more than is allowed or than its memory, or was tried in vain.  Registry lock held.
+ * that is more than is allowed or than its memory, or was tried in vain; then in pieces, if all
+ * devices together have room; else its inner nodes.  One that has pieces keeps them.  Registry lock
+ * held.
  */
-static GpbMirrorMode
-mode_for(const GpbIdentity *identity, BlockNumber nblocks)
+GpbMirrorMode
+gpb_mirror_mode_for(const GpbIdentity *identity, BlockNumber nblocks)
 {
 	GpbMirrorMode mode = GPB_MIRROR_FULL;
+	int			devices[GPB_MAX_DEVICES];
 	int			device;
 
+	if (gpb_has_pieces(identity))
+		return gpb_is_too_large_for_all(nblocks) ? GPB_MIRROR_INNER_ONLY : GPB_MIRROR_PIECE;
 	for (device = 0; device < gpb_devices; device++)
 	{
 		if (!gpb_service_is_there(device))
@@ -93,6 +98,9 @@ mode_for(const GpbIdentity *identity, BlockNumber nblocks)
 			return GPB_MIRROR_FULL;
 		mode = GPB_MIRROR_INNER_ONLY;
 	}
+	if (mode == GPB_MIRROR_INNER_ONLY && gpb_devices > 1 &&
+		gpb_place_pieces(identity, nblocks, devices) > 0)
+		return GPB_MIRROR_PIECE;
 	return mode;
 }
 
@@ -110,18 +118,16 @@ slot_serves(int slot, GpbMirrorMode mode, BlockNumber nblocks, GpbMirrorUse use)
 	return use == GPB_USE_SEPARATORS;
 }
 
-/* Has the mirror in the slot a service that answers? */
-static bool
-slot_is_served(int slot)
+bool
+gpb_slot_is_served(int slot)
 {
 	return gpb_service_serves(gpb_registry->mirrors[slot].device);
 }
 
 /* ---- attach ---- */
 
-/* Fill in a reference to the live mirror in a slot, which is used now.  Registry lock held. */
-static void
-refer(int slot, GpbMirrorRef *ref)
+void
+gpb_refer(int slot, GpbMirrorRef *ref)
 {
 	GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
 
@@ -131,23 +137,21 @@ refer(int slot, GpbMirrorRef *ref)
 	ref->file = mirror->identity.file;
 	ref->index = mirror->identity.index;
 	ref->inner_only = pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_INNER_ONLY;
+	ref->piece = pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_PIECE;
 	pg_atomic_write_u64(&mirror->last_used, (uint64) GetCurrentTimestamp());
 }
 
 /*
- * Make an empty mirror: first all bits are set, then it can be found (rule M2).  Registry lock held
- * exclusively; no live mirror has this file's tag.
+ * Make an empty mirror: first all bits are set, then it can be found (rule M2).  Returns its slot,
+ * or GPB_NOT_MIRRORED if no slot or no segment is free.  Registry lock held exclusively; no live
+ * mirror has this file's tag, unless all are to be pieces.
  */
-static GpbAttach
-create_mirror(const GpbIdentity *identity, const GpbLayout *layout,
-			  GpbMirrorMode mode, BlockNumber nblocks, GpbMirrorRef *ref)
+int
+gpb_publish_empty(const GpbIdentity *identity, const GpbLayout *layout, BlockNumber nblocks,
+			  const GpbNewMirror *new)
 {
-	int			device = gpb_place_mirror(identity, mode, nblocks, ref->keep_since);
 	int			slot;
 	GpbMirrorSlot *mirror;
-
-	if (device == GPB_NO_DEVICE)
-		return GPB_ATTACH_REFUSED;
 
 	for (slot = 0; slot < GPB_MIRRORS; slot++)
 	{
@@ -155,16 +159,19 @@ create_mirror(const GpbIdentity *identity, const GpbLayout *layout,
 			break;
 	}
 	if (slot == GPB_MIRRORS)
-		return GPB_ATTACH_FULL;
+		return GPB_NOT_MIRRORED;
 	mirror = &gpb_registry->mirrors[slot];
 	if (!gpb_map_grow(slot, Max(gpb_map_segments_for(nblocks), 1)))
-		return GPB_ATTACH_FULL;
+		return GPB_NOT_MIRRORED;
 
 	mirror->identity = *identity;
 	mirror->layout = *layout;
-	mirror->device = device;
-	mirror->expected = gpb_mirror_bytes_expected(mode, nblocks);
-	pg_atomic_write_u32(&mirror->mode, mode);
+	mirror->device = new->device;
+	mirror->range = new->range;
+	mirror->share = new->share;
+	mirror->expected = gpb_mirror_bytes_expected(new->mode, (BlockNumber) (nblocks * new->share));
+	pg_atomic_write_u32(&mirror->mode, new->mode);
+	pg_atomic_write_u32(&mirror->begun, 0);
 	pg_atomic_write_u32(&mirror->nblocks, 0);
 	pg_atomic_write_u64(&mirror->epoch, 0);
 	pg_atomic_write_u64(&mirror->refreshes, 0);
@@ -177,8 +184,26 @@ create_mirror(const GpbIdentity *identity, const GpbLayout *layout,
 	pg_atomic_write_u64(&mirror->passed, 0);
 	pg_atomic_write_u32(&mirror->left_over, 0);
 	pg_atomic_write_u64(&mirror->rent, 0);
+	pg_atomic_write_u64(&mirror->last_used, (uint64) GetCurrentTimestamp());
 	gpb_registry_publish(slot);
-	refer(slot, ref);
+	return slot;
+}
+
+/* Make an empty mirror that is no piece, on the device that is to have it. */
+static GpbAttach
+create_mirror(const GpbIdentity *identity, const GpbLayout *layout,
+			  GpbMirrorMode mode, BlockNumber nblocks, GpbMirrorRef *ref)
+{
+	GpbNewMirror new = {.mode = mode, .range = {GPB_BOUND_MIN, GPB_BOUND_MAX}, .share = 1};
+	int			slot;
+
+	new.device = gpb_place_mirror(identity, mode, nblocks, ref->keep_since);
+	if (new.device == GPB_NO_DEVICE)
+		return GPB_ATTACH_REFUSED;
+	slot = gpb_publish_empty(identity, layout, nblocks, &new);
+	if (slot == GPB_NOT_MIRRORED)
+		return GPB_ATTACH_FULL;
+	gpb_refer(slot, ref);
 	return GPB_ATTACHED;
 }
 
@@ -195,12 +220,14 @@ attach_or_create(const GpbIdentity *identity, const GpbLayout *layout,
 	int			slot;
 
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
-	mode = mode_for(identity, nblocks);
+	mode = gpb_mirror_mode_for(identity, nblocks);
 	slot = gpb_registry_lookup(identity);
-	if (slot != GPB_NOT_MIRRORED && !slot_is_served(slot))
+	if (mode == GPB_MIRROR_PIECE)
+		outcome = GPB_ATTACH_REFUSED;	/* who can ask pieces finds the cut */
+	else if (slot != GPB_NOT_MIRRORED && !gpb_slot_is_served(slot))
 		outcome = GPB_ATTACH_REFUSED;	/* its service may answer again, or another discard it */
 	else if (slot != GPB_NOT_MIRRORED && slot_serves(slot, mode, nblocks, use))
-		refer(slot, ref);
+		gpb_refer(slot, ref);
 	else if (use == GPB_USE_PAGES && mode == GPB_MIRROR_INNER_ONLY)
 	{
 		/* leave a mirror of the inner nodes to the searches that it serves */
@@ -224,8 +251,8 @@ attach_or_create(const GpbIdentity *identity, const GpbLayout *layout,
  * and a later mirror has a later generation; so if the mirror of one generation is live before and
  * after the identity was compared, it is that mirror's.
  */
-static bool
-find_at_once(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorRef *ref)
+bool
+gpb_find_whole(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorRef *ref)
 {
 	int			slot = gpb_mirror_find(&identity->file);
 	GpbMirrorSlot *mirror;
@@ -252,11 +279,12 @@ find_at_once(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorRef *ref
 static bool
 attach_at_once(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorRef *ref)
 {
-	if (!find_at_once(identity, nblocks, ref))
+	if (!gpb_find_whole(identity, nblocks, ref))
 		return false;
 	ref->file = identity->file;
 	ref->index = identity->index;
 	ref->inner_only = false;
+	ref->piece = false;
 	pg_atomic_write_u64(&gpb_registry->mirrors[ref->slot].last_used,
 						(uint64) GetCurrentTimestamp());
 	return true;
@@ -274,10 +302,10 @@ attach_present(const GpbIdentity *identity, BlockNumber nblocks, GpbMirrorUse us
 
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
 	slot = gpb_registry_lookup(identity);
-	serves = slot != GPB_NOT_MIRRORED && slot_is_served(slot) &&
-		slot_serves(slot, mode_for(identity, nblocks), nblocks, use);
+	serves = slot != GPB_NOT_MIRRORED && gpb_slot_is_served(slot) &&
+		slot_serves(slot, gpb_mirror_mode_for(identity, nblocks), nblocks, use);
 	if (serves)
-		refer(slot, ref);
+		gpb_refer(slot, ref);
 	LWLockRelease(gpb_registry->lock);
 	return serves;
 }
@@ -335,7 +363,12 @@ gpb_mirror_use(Relation index)
 	if (!gpb_mirror_available() || !gpb_may_mirror(index))
 		return;
 	gpb_identity_of(index, &identity);
-	(void) attach_at_once(&identity, RelationGetNumberOfBlocks(index), &ref);
+	if (attach_at_once(&identity, RelationGetNumberOfBlocks(index), &ref) || gpb_devices == 1)
+		return;
+	LWLockAcquire(gpb_registry->lock, LW_SHARED);
+	if (gpb_has_pieces(&identity))
+		gpb_use_pieces(&identity);
+	LWLockRelease(gpb_registry->lock);
 }
 
 bool
@@ -354,10 +387,10 @@ discard_too_large(const GpbIdentity *identity)
 	int			slot;
 
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
-	slot = gpb_registry_lookup(identity);
+	slot = gpb_registry_next(identity, 0);
 	if (slot != GPB_NOT_MIRRORED &&
-		pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_FULL)
-		gpb_registry_discard(slot);
+		pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) != GPB_MIRROR_INNER_ONLY)
+		gpb_registry_give_up(slot);
 	LWLockRelease(gpb_registry->lock);
 }
 
@@ -375,12 +408,12 @@ gpb_mirror_is_inner_only(Relation index)
 		return false;
 	gpb_identity_of(index, &identity);
 	nblocks = RelationGetNumberOfBlocks(index);
-	if (find_at_once(&identity, nblocks, &ref))
+	if (gpb_find_whole(&identity, nblocks, &ref))
 		return false;
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
-	mode = mode_for(&identity, nblocks);
+	mode = gpb_mirror_mode_for(&identity, nblocks);
 	slot = gpb_registry_lookup(&identity);
-	full = slot != GPB_NOT_MIRRORED && slot_is_served(slot) &&
+	full = slot == GPB_NOT_MIRRORED ? gpb_has_pieces(&identity) : gpb_slot_is_served(slot) &&
 		pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_FULL;
 	LWLockRelease(gpb_registry->lock);
 	if (mode == GPB_MIRROR_INNER_ONLY && full)

@@ -43,14 +43,18 @@ int
 gpb_mirror_load(Relation index)
 {
 	int			least = gpb_mirror_load_limit();
+	int			most = -1;
 	int			slot;
 	int			device;
 
 	if (gpb_devices == 1)
 		return device_load(0);
-	slot = gpb_mirror_find(&index->rd_node);
-	if (slot != GPB_NOT_MIRRORED)
-		return device_load(gpb_registry->mirrors[slot].device);
+	/* who asks several pieces waits for the last of them */
+	for (slot = gpb_mirror_find(&index->rd_node); slot != GPB_NOT_MIRRORED;
+		 slot = gpb_mirror_find_from(&index->rd_node, slot + 1))
+		most = Max(most, device_load(gpb_registry->mirrors[slot].device));
+	if (most >= 0)
+		return most;
 	for (device = 0; device < gpb_devices; device++)
 	{
 		if (gpb_service_serves(device))
@@ -70,9 +74,10 @@ gpb_mirror_is_filled(Relation index)
 		return false;
 	gpb_identity_of(index, &identity);
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
-	slot = gpb_registry_lookup(&identity);
-	filled = slot != GPB_NOT_MIRRORED &&
-		pg_atomic_read_u64(&gpb_registry->mirrors[slot].epoch) != 0;
+	slot = gpb_registry_next(&identity, 0);
+	for (filled = slot != GPB_NOT_MIRRORED; filled && slot != GPB_NOT_MIRRORED;
+		 slot = gpb_registry_next(&identity, slot + 1))
+		filled = pg_atomic_read_u64(&gpb_registry->mirrors[slot].epoch) != 0;
 	LWLockRelease(gpb_registry->lock);
 	return filled;
 }
@@ -88,15 +93,17 @@ gpb_mirror_changed(Relation index, int most)
 		return 0;
 	gpb_identity_of(index, &identity);
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
-	slot = gpb_registry_lookup(&identity);
-	if (slot != GPB_NOT_MIRRORED)
+	/* of pieces the one that has most to copy */
+	for (slot = gpb_registry_next(&identity, 0); slot != GPB_NOT_MIRRORED;
+		 slot = gpb_registry_next(&identity, slot + 1))
 	{
 		GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
 
 		if (pg_atomic_read_u64(&mirror->epoch) == 0 && pg_atomic_read_u32(&mirror->owner) != 0)
 			changed = most;
 		else
-			changed = gpb_map_count_upto(slot, pg_atomic_read_u32(&mirror->nblocks), most);
+			changed = Max(changed,
+						  gpb_map_count_upto(slot, pg_atomic_read_u32(&mirror->nblocks), most));
 		/* It would be used if less had changed, so it is worth being kept up to date. */
 		pg_atomic_write_u64(&mirror->last_used, (uint64) GetCurrentTimestamp());
 	}

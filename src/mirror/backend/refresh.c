@@ -42,6 +42,7 @@
 #include "mirror/backend/held.h"
 #include "mirror/map/changed_map.h"
 #include "mirror/map/eviction.h"
+#include "mirror/piece.h"
 #include "mirror/refresher_state.h"
 #include "page/page.h"
 
@@ -60,7 +61,8 @@ refresh_copy(GpbRefresh *refresh, BlockNumber block)
 	page = BufferGetPage(buffer);
 	if (!PageIsNew(page) && block != GPB_META_BLOCK && !gpb_is_dictionary_page(page))
 		gpb_page_require(refresh->index, block, page, refresh->layout);
-	gpb_refresh_put_if_wanted(refresh, block, page);
+	if (refresh->only == NULL || gpb_piece_wants(refresh->only, block, page))
+		gpb_refresh_put_if_wanted(refresh, block, page);
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -173,6 +175,8 @@ refresh_move_and_copy(GpbRefresh *refresh)
 	/* a mirror of the inner nodes moves its blocks one by one, as they are copied */
 	refresh->copy = gpb_refresh_copy_inner;
 	refresh->wait = true;
+	if (refresh->ref->piece && pg_atomic_exchange_u32(&mirror->begun, 1) == 0)
+		refresh->only = &mirror->range;
 	if (!refresh->ref->inner_only)
 	{
 		refresh->copy = refresh_copy_changed;

@@ -143,17 +143,15 @@ map_segment(int slot, uint32 number)
 }
 
 /*
- * Mark a block changed, as mark.h says.  The bit is read first, since a page that takes many
+ * Mark a block of the mirror in a slot changed, as mark.h says.  The bit is read first, since a page that takes many
  * inserts is marked many times between refreshes: whoever clears a bit that was found set here
  * copies the page afterwards, and so waits for the lock that our caller holds.
  */
 void
-gpb_mirror_mark(int slot, BlockNumber block)
+gpb_map_mark(int slot, BlockNumber block)
 {
 	GpbSegment *segment;
 
-	if (slot == GPB_NOT_MIRRORED)
-		return;
 	pg_memory_barrier();
 	segment = map_segment(slot, block / GPB_SEGMENT_BLOCKS);
 	if (segment != NULL)

@@ -48,6 +48,18 @@ gpb_registry_least_used(int device, int except, TimestampTz keep_since)
 	return best;
 }
 
+/* A part of an index is of little use, so with a piece all others go. */
+void
+gpb_registry_give_up(int slot)
+{
+	GpbIdentity identity = gpb_registry->mirrors[slot].identity;
+
+	if (pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_PIECE)
+		gpb_registry_discard_former(&identity);
+	else
+		gpb_registry_discard(slot);
+}
+
 /*
  * Discard the least recently used mirror, other than that in slot "except" and those that are kept,
  * and wait until a service has freed something, or its service is gone or hangs.  No LWLock held.
@@ -66,7 +78,7 @@ gpb_registry_free_one(int except, TimestampTz keep_since)
 	if (victim != GPB_NOT_MIRRORED)
 	{
 		device = gpb_registry->mirrors[victim].device;
-		gpb_registry_discard(victim);
+		gpb_registry_give_up(victim);
 	}
 	LWLockRelease(gpb_registry->lock);
 	gpb_service_wait_begin(&wait, device);

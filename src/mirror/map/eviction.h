@@ -17,6 +17,8 @@
  */
 #define GPB_ANY_DEVICE	(-1)
 extern int	gpb_registry_least_used(int device, int except, TimestampTz keep_since);
+/* Discard the mirror in a slot to make room.  Registry lock held exclusively. */
+extern void gpb_registry_give_up(int slot);
 /* Discard that mirror and wait until its device's service has freed it.  No LWLock held. */
 extern bool gpb_registry_free_one(int except, TimestampTz keep_since);
 /* Let the changed map cover nblocks of a mirror whose refresh the caller owns.  No LWLock held. */

@@ -11,11 +11,15 @@
  * its device is lost the next service for that discards it, and it is made anew where most is free
  * then.
  *
+ * An index that is larger than each device is cut into pieces, on as few devices as have room for
+ * it with a fourth of their memory to spare, or, if there are not so many, on all.
+ *
  *-------------------------------------------------------------------------
  */
 #include "mirror/map/placement.h"
 
 #include "mirror/heartbeat.h"
+#include "mirror/map/changed_map.h"
 #include "mirror/map/eviction.h"
 #include "mirror/map/refusals.h"
 #include "mirror/service_state.h"
@@ -29,7 +33,7 @@ gpb_mirror_bytes_expected(GpbMirrorMode mode, BlockNumber nblocks)
 {
 	uint64		bytes = (uint64) nblocks * BLCKSZ;
 
-	return mode == GPB_MIRROR_FULL ? bytes : bytes / GPB_PAGES_PER_INNER;
+	return mode == GPB_MIRROR_INNER_ONLY ? bytes / GPB_PAGES_PER_INNER : bytes;
 }
 
 bool
@@ -189,4 +193,98 @@ gpb_place_mirror(const GpbIdentity *identity, GpbMirrorMode mode, BlockNumber nb
 		longest_ago = used_at;
 	}
 	return best;
+}
+
+/* ---- pieces ---- */
+
+/*
+ * May a device have a piece of the index, which is not to have more than max_mirror_size in all?
+ * A device whose memory is not known has none.
+ */
+static bool
+may_have_piece(int device, const GpbIdentity *identity, BlockNumber nblocks)
+{
+	return gpb_service_serves(device) && gpb_device_memory_limit(device) > 0 &&
+		!gpb_is_refused(identity, GPB_MIRROR_PIECE, device) &&
+		(gpb_max_mirror_size == 0 ||
+		 (uint64) nblocks * BLCKSZ <= (uint64) gpb_max_mirror_size * 1024);
+}
+
+int
+gpb_place_pieces(const GpbIdentity *identity, BlockNumber nblocks, int *devices)
+{
+	uint64		bytes = (uint64) nblocks * BLCKSZ;
+	uint64		memory = 0;
+	int			n = 0;
+	int			device;
+	int			used;
+
+	/* those with most free memory first */
+	for (device = 0; device < gpb_devices; device++)
+	{
+		int			at = n;
+
+		if (!may_have_piece(device, identity, nblocks))
+			continue;
+		for (; at > 0 && free_memory(devices[at - 1]) < free_memory(device); at--)
+			devices[at] = devices[at - 1];
+		devices[at] = device;
+		n++;
+	}
+	/* each piece has a map of the whole index */
+	n = Min(n, (int) (gpb_map_segments_total() / Max(gpb_map_segments_for(nblocks), 1)));
+	for (used = 0; used < n; used++)
+	{
+		if (used > 1 && bytes <= memory / 4 * 3)
+			return used;
+		memory += gpb_device_memory_limit(devices[used]);
+	}
+	return used > 1 && bytes <= memory / 16 * 15 ? used : 0;
+}
+
+/* Bytes that pieces of an index take, or are to take, of a device */
+static uint64
+pieces_on(int device, const GpbIdentity *identity)
+{
+	uint64		bytes = 0;
+	int			slot;
+
+	for (slot = gpb_registry_next(identity, 0); slot != GPB_NOT_MIRRORED;
+		 slot = gpb_registry_next(identity, slot + 1))
+	{
+		if (gpb_registry->mirrors[slot].device == device)
+			bytes += memory_of(&gpb_registry->mirrors[slot]);
+	}
+	return bytes;
+}
+
+int
+gpb_place_piece(const GpbIdentity *identity, BlockNumber nblocks, double share)
+{
+	int			best = GPB_NO_DEVICE;
+	int			device;
+
+	for (device = 0; device < gpb_devices; device++)
+	{
+		double		bytes = share * nblocks * BLCKSZ + pieces_on(device, identity);
+
+		if (may_have_piece(device, identity, nblocks) &&
+			bytes <= gpb_device_memory_limit(device) / 16 * 15 &&
+			(best == GPB_NO_DEVICE || free_memory(device) > free_memory(best)))
+			best = device;
+	}
+	return best;
+}
+
+bool
+gpb_is_too_large_for_all(BlockNumber nblocks)
+{
+	uint64		bytes = (uint64) nblocks * BLCKSZ;
+	uint64		memory = 0;
+	int			device;
+
+	for (device = 0; device < gpb_devices; device++)
+		memory += gpb_device_memory_limit(device);
+	return bytes > memory ||
+		(gpb_max_mirror_size > 0 && bytes > (uint64) gpb_max_mirror_size * 1024);
 }

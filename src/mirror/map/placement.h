@@ -30,4 +30,18 @@ extern bool gpb_fits_beside(BlockNumber nblocks, TimestampTz keep_since);
 extern int	gpb_place_mirror(const GpbIdentity *identity, GpbMirrorMode mode, BlockNumber nblocks,
 							 TimestampTz keep_since);
 
+/*
+ * The devices for the pieces of an index that is to be cut, most memory first, for which there is
+ * room in devices[GPB_MAX_DEVICES].  Returns how many pieces there are to be, each to be as large as
+ * its device's memory is among theirs, or 0 if the index cannot be cut.  Registry lock held.
+ */
+extern int	gpb_place_pieces(const GpbIdentity *identity, BlockNumber nblocks, int *devices);
+/*
+ * The device for a piece of such a share of an index of so many blocks, where others of it may be,
+ * or GPB_NO_DEVICE.  Registry lock held.
+ */
+extern int	gpb_place_piece(const GpbIdentity *identity, BlockNumber nblocks, double share);
+/* Is an index larger than all devices together, those included that are not there now? */
+extern bool gpb_is_too_large_for_all(BlockNumber nblocks);
+
 #endif							/* GPB_PLACEMENT_H */

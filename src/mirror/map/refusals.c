@@ -27,7 +27,7 @@ typedef struct GpbRefusal
 {
 	GpbIdentity identity;
 	int			device;
-	TimestampTz until[2];		/* by GpbMirrorMode */
+	TimestampTz until[GPB_MIRROR_MODES];		/* by GpbMirrorMode */
 	int			failures;		/* one after the other */
 } GpbRefusal;
 

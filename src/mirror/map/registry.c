@@ -18,6 +18,7 @@
 
 #include "storage/shmem.h"
 
+#include "mirror/map/changed_map.h"
 #include "mirror/service_state.h"
 
 GpbRegistry *gpb_registry = NULL;
@@ -35,6 +36,7 @@ init_slot(GpbMirrorSlot *mirror)
 	pg_atomic_init_u32(&mirror->mode, GPB_MIRROR_FULL);
 	pg_atomic_init_u64(&mirror->generation, 0);
 	pg_atomic_init_u32(&mirror->owner, 0);
+	pg_atomic_init_u32(&mirror->begun, 0);
 	ConditionVariableInit(&mirror->owner_cv);
 	pg_atomic_init_u32(&mirror->nsegments, 0);
 	pg_atomic_init_u32(&mirror->nblocks, 0);
@@ -67,6 +69,7 @@ gpb_registry_init_shmem(LWLock *lock)
 		pg_atomic_init_u64(&registry->unlinks, 0);
 		ConditionVariableInit(&registry->freed_cv);
 		pg_atomic_init_u32(&registry->tag_limit, 0);
+		pg_atomic_init_u32(&registry->piece_limit, 0);
 		for (i = 0; i < GPB_MIRRORS; i++)
 		{
 			pg_atomic_init_u64(&registry->tags[i], 0);
@@ -87,7 +90,10 @@ mix64(uint64 h)
 	return h ^ (h >> 31);
 }
 
-/* The tag of a file: never 0, and no two live mirrors have one tag (see attach.c). */
+/*
+ * The tag of a file: never 0.  Live mirrors with one tag are pieces of one index, and of one
+ * identity (see attach.c).
+ */
 static uint64
 file_tag(const RelFileNode *file)
 {
@@ -96,25 +102,62 @@ file_tag(const RelFileNode *file)
 	return mix64(numbers ^ mix64(file->spcNode)) | 1;
 }
 
-int
-gpb_mirror_find(const RelFileNode *file)
+/* The first slot with this tag from number "from" on and below the limit, or GPB_NOT_MIRRORED */
+static inline int
+find_tag(uint64 tag, uint32 from, uint32 limit)
 {
-	uint32		limit;
-	uint64		tag;
 	uint32		i;
 
-	if (gpb_registry == NULL)
-		return GPB_NOT_MIRRORED;
-	limit = pg_atomic_read_u32(&gpb_registry->tag_limit);
-	if (limit == 0)
-		return GPB_NOT_MIRRORED;
-	tag = file_tag(file);
-	for (i = 0; i < limit; i++)
+	for (i = from; i < limit; i++)
 	{
 		if (pg_atomic_read_u64(&gpb_registry->tags[i]) == tag)
 			return (int) i;
 	}
 	return GPB_NOT_MIRRORED;
+}
+
+int
+gpb_mirror_find_from(const RelFileNode *file, int from)
+{
+	uint32		limit;
+
+	if (gpb_registry == NULL)
+		return GPB_NOT_MIRRORED;
+	limit = pg_atomic_read_u32(&gpb_registry->tag_limit);
+	return limit == 0 ? GPB_NOT_MIRRORED : find_tag(file_tag(file), from, limit);
+}
+
+int
+gpb_mirror_find(const RelFileNode *file)
+{
+	return gpb_mirror_find_from(file, 0);
+}
+
+/*
+ * Behind a mirror that was found there is another one of the file only if both are pieces, and
+ * these are in slots below piece_limit, which is raised before their tag can be found.
+ */
+void
+gpb_mirror_mark(const RelFileNode *file, BlockNumber block)
+{
+	uint32		limit;
+	uint64		tag;
+	int			slot;
+
+	if (gpb_registry == NULL)
+		return;
+	limit = pg_atomic_read_u32(&gpb_registry->tag_limit);
+	if (limit == 0)
+		return;
+	tag = file_tag(file);
+	slot = find_tag(tag, 0, limit);
+	while (slot != GPB_NOT_MIRRORED)
+	{
+		gpb_map_mark(slot, block);
+		if ((uint32) slot + 1 >= pg_atomic_read_u32(&gpb_registry->piece_limit))
+			return;
+		slot = find_tag(tag, slot + 1, limit);
+	}
 }
 
 /* ---- identity ---- */
@@ -126,17 +169,30 @@ gpb_identity_equal(const GpbIdentity *a, const GpbIdentity *b)
 		a->database_xmin == b->database_xmin;
 }
 
-/* The slot of the live mirror of that identity, or GPB_NOT_MIRRORED.  Registry lock held. */
+int
+gpb_registry_next(const GpbIdentity *identity, int from)
+{
+	int			slot;
+
+	for (slot = gpb_mirror_find_from(&identity->file, from); slot != GPB_NOT_MIRRORED;
+		 slot = gpb_mirror_find_from(&identity->file, slot + 1))
+	{
+		if (pg_atomic_read_u32(&gpb_registry->mirrors[slot].state) == GPB_MIRROR_LIVE &&
+			gpb_identity_equal(&gpb_registry->mirrors[slot].identity, identity))
+			return slot;
+	}
+	return GPB_NOT_MIRRORED;
+}
+
+/* Pieces stand in the place of any other mirror, so the first that is found tells. */
 int
 gpb_registry_lookup(const GpbIdentity *identity)
 {
-	int			slot = gpb_mirror_find(&identity->file);
+	int			slot = gpb_registry_next(identity, 0);
 
-	if (slot != GPB_NOT_MIRRORED &&
-		pg_atomic_read_u32(&gpb_registry->mirrors[slot].state) == GPB_MIRROR_LIVE &&
-		gpb_identity_equal(&gpb_registry->mirrors[slot].identity, identity))
-		return slot;
-	return GPB_NOT_MIRRORED;
+	return slot != GPB_NOT_MIRRORED &&
+		pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_PIECE ?
+		GPB_NOT_MIRRORED : slot;
 }
 
 /* ---- publish and discard ---- */
@@ -144,7 +200,7 @@ gpb_registry_lookup(const GpbIdentity *identity)
 /*
  * Publish the new mirror in a slot, whose fields are filled in and whose segments have all bits
  * set: from here on it can be found (rule M2).  Registry lock held exclusively; no live mirror has
- * this file's tag.
+ * this file's tag, unless both are pieces.
  */
 void
 gpb_registry_publish(int slot)
@@ -155,6 +211,9 @@ gpb_registry_publish(int slot)
 	pg_atomic_fetch_add_u64(&mirror->generation, 1);
 	pg_memory_barrier();
 	pg_atomic_write_u32(&mirror->state, GPB_MIRROR_LIVE);
+	if (pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_PIECE &&
+		pg_atomic_read_u32(&gpb_registry->piece_limit) < slot + 1)
+		pg_atomic_write_u32(&gpb_registry->piece_limit, slot + 1);
 	pg_memory_barrier();
 	pg_atomic_write_u64(&gpb_registry->tags[slot], file_tag(&mirror->identity.file));
 	if (pg_atomic_read_u32(&gpb_registry->tag_limit) < slot + 1)
@@ -198,18 +257,25 @@ gpb_unlinks_noted(void)
 	return gpb_registry == NULL ? 0 : pg_atomic_read_u64(&gpb_registry->unlinks);
 }
 
-/* Discard the mirror of a file, if there is one. */
-void
-gpb_mirror_forget(const RelFileNode *file)
+/* Discard all mirrors with a file's tag.  Registry lock held exclusively. */
+static void
+discard_file(const RelFileNode *file)
 {
 	int			slot;
 
+	for (slot = gpb_mirror_find(file); slot != GPB_NOT_MIRRORED;
+		 slot = gpb_mirror_find_from(file, slot + 1))
+		gpb_registry_discard(slot);
+}
+
+/* Discard the mirrors of a file, if there is one. */
+void
+gpb_mirror_forget(const RelFileNode *file)
+{
 	if (gpb_mirror_find(file) == GPB_NOT_MIRRORED)
 		return;
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
-	slot = gpb_mirror_find(file);
-	if (slot != GPB_NOT_MIRRORED)
-		gpb_registry_discard(slot);
+	discard_file(file);
 	LWLockRelease(gpb_registry->lock);
 }
 
@@ -294,10 +360,9 @@ gpb_mirror_drop_database(Oid database)
 void
 gpb_registry_discard_former(const GpbIdentity *identity)
 {
-	int			slot = gpb_mirror_find(&identity->file);
+	int			slot;
 
-	if (slot != GPB_NOT_MIRRORED)
-		gpb_registry_discard(slot);
+	discard_file(&identity->file);
 	for (slot = 0; slot < GPB_MIRRORS; slot++)
 	{
 		if (slot_is_of_index(slot, identity->file.dbNode, identity->index))

@@ -32,8 +32,11 @@ typedef enum GpbMirrorState
 typedef enum GpbMirrorMode
 {
 	GPB_MIRROR_FULL = 0,		/* all pages */
-	GPB_MIRROR_INNER_ONLY		/* the pages of level 1 */
+	GPB_MIRROR_INNER_ONLY,		/* the pages of level 1 */
+	GPB_MIRROR_PIECE			/* the pages of level 1, and the leaves of a range of keys */
 } GpbMirrorMode;
+
+#define GPB_MIRROR_MODES	(GPB_MIRROR_PIECE + 1)
 
 /* What a mirror is the mirror of (rule M1) */
 typedef struct GpbIdentity
@@ -55,10 +58,13 @@ typedef struct GpbMirrorSlot
 	GpbLayout	layout;
 	int			device;			/* that has it */
 	uint64		expected;		/* bytes that it was thought to need there */
+	GpbRange	range;			/* of a piece: whole keys; else all */
+	double		share;			/* about how much of the index that is: 0 to 1 */
 	pg_atomic_uint32 state;		/* GpbMirrorState */
 	pg_atomic_uint32 mode;		/* GpbMirrorMode */
 	pg_atomic_uint64 generation;	/* one more for each mirror in the slot */
 	pg_atomic_uint32 owner;		/* who refreshes: pgprocno + 1, or 0 */
+	pg_atomic_uint32 begun;		/* has a refresh begun to send pages?  by the owner */
 	ConditionVariable owner_cv;
 	pg_atomic_uint32 nsegments;
 	pg_atomic_uint32 nblocks;	/* of the index at the last refresh */
@@ -86,6 +92,7 @@ typedef struct GpbRegistry
 	/* lock-free look-up: tags of live mirrors in slots below tag_limit */
 	pg_atomic_uint32 tag_limit;
 	pg_atomic_uint64 tags[GPB_MIRRORS];
+	pg_atomic_uint32 piece_limit;	/* pieces of indexes are and were in slots below it */
 
 	GpbMirrorSlot mirrors[GPB_MIRRORS];
 } GpbRegistry;
@@ -112,13 +119,23 @@ gpb_mirror_is_live(int slot, uint64 generation)
 
 extern bool gpb_identity_equal(const GpbIdentity *a, const GpbIdentity *b);
 
-/* The slot of the live mirror of an identity, or GPB_NOT_MIRRORED.  Registry lock held. */
+/*
+ * The slot of the live mirror of an identity that is no piece, or GPB_NOT_MIRRORED.  Registry lock
+ * held.
+ */
 extern int	gpb_registry_lookup(const GpbIdentity *identity);
+/* The first slot from "from" on that mirrors this file, or GPB_NOT_MIRRORED.  Lock-free. */
+extern int	gpb_mirror_find_from(const RelFileNode *file, int from);
+/* The first slot from "from" on with a live mirror of an identity, of whichever mode; so, too. */
+extern int	gpb_registry_next(const GpbIdentity *identity, int from);
 
 /* Publish a new mirror; discard a mirror.  Registry lock held exclusively. */
 extern void gpb_registry_publish(int slot);
 extern void gpb_registry_discard(int slot);
-/* Discard what stands in the place of an index's mirror.  Registry lock held exclusively. */
+/*
+ * Discard what stands in the place of an index's mirror, all pieces included.  Registry lock held
+ * exclusively.
+ */
 extern void gpb_registry_discard_former(const GpbIdentity *identity);
 /* Tell a device's service that there may be mirrors to free. */
 extern void gpb_announce_discard(int device);

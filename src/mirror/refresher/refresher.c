@@ -102,7 +102,7 @@ pages_allowed(double now)
 
 /* ---- which mirrors ---- */
 
-/* Is there a mirror of all pages in the slot, with a service, that a query has used lately? */
+/* Is there a mirror with leaves in the slot, with a service, that a query has used lately? */
 static bool
 is_hot(int slot, TimestampTz now)
 {
@@ -110,7 +110,7 @@ is_hot(int slot, TimestampTz now)
 	TimestampTz queried = (TimestampTz) pg_atomic_read_u64(&mirror->queried);
 
 	return pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_LIVE &&
-		pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_FULL &&
+		pg_atomic_read_u32(&mirror->mode) != GPB_MIRROR_INNER_ONLY &&
 		gpb_service_is_there(mirror->device) &&
 		!TimestampDifferenceExceeds(queried, now, GPB_HOT_MS);
 }

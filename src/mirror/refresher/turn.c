@@ -250,7 +250,7 @@ refer_to_refreshed(int slot, GpbMirrorRef *ref, GpbLayout *layout)
 
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
 	wanted = pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_LIVE &&
-		pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_FULL &&
+		pg_atomic_read_u32(&mirror->mode) != GPB_MIRROR_INNER_ONLY &&
 		pg_atomic_read_u64(&mirror->epoch) != 0;
 	ref->slot = slot;
 	ref->device = mirror->device;
@@ -258,6 +258,7 @@ refer_to_refreshed(int slot, GpbMirrorRef *ref, GpbLayout *layout)
 	ref->file = mirror->identity.file;
 	ref->index = mirror->identity.index;
 	ref->inner_only = false;
+	ref->piece = pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_PIECE;
 	ref->keep_since = 0;
 	*layout = mirror->layout;
 	LWLockRelease(gpb_registry->lock);

@@ -15,6 +15,7 @@
 
 #include "mirror/map/changed_map.h"
 #include "mirror/map/registry.h"
+#include "mirror/service/served.h"
 #include "mirror/service/service.h"
 #include "mirror/service/service_device.h"
 #include "mirror/slots.h"
@@ -72,7 +73,8 @@ gpb_spare_channel(void)
  * Read what rule M4 wants "read at launch": the changed map first (changed, barrier, in-flight),
  * then whether the mirror is still live.  If it is, it was live while the map was read, so every
  * writer up to then found its tag and left its mark.  Returns false if the mirror is not live.
- * *changed is NULL if no bit is set, else valid until the next call.
+ * *changed is NULL if no bit is set, else valid until the next call.  Both are of the blocks as the
+ * device knows them.
  */
 bool
 gpb_read_changed(const GpbRequestSlot *slot, const uint32 **changed, uint32 *nblocks)
@@ -89,6 +91,8 @@ gpb_read_changed(const GpbRequestSlot *slot, const uint32 **changed, uint32 *nbl
 		bits = MemoryContextAllocHuge(TopMemoryContext, (Size) bits_size * sizeof(uint32));
 	}
 	*changed = gpb_map_read(slot->mirror, *nblocks, bits) ? bits : NULL;
+	if (gpb_served_images(slot) != NULL)
+		*changed = gpb_piece_changed(gpb_served_images(slot), *changed, *nblocks, nblocks);
 	pg_memory_barrier();
 	return gpb_mirror_is_live(slot->mirror, slot->mirror_generation);
 }

@@ -29,6 +29,7 @@ typedef struct GpbInnerPage
 	uint32		image;			/* its number on the device */
 	uint32		right;
 	uint32		count;			/* 0: not noted yet */
+	uint32		leaves;			/* those among its children that the mirror is of */
 	GpbBound	low;			/* its first separator */
 	GpbBound	high;
 } GpbInnerPage;
@@ -39,6 +40,7 @@ struct GpbInnerPages
 	MemoryContext context;
 	HTAB	   *pages;
 	bool		dense;			/* images are numbered, see gpb_inner_image */
+	GpbPieceImages *images;		/* of a piece, or NULL */
 	uint32		leftmost;		/* level-1 page, or GPB_NO_BLOCK */
 	GpbMeta		meta;			/* magic 0: not seen yet */
 	bool		dirty;			/* changed since the last chain */
@@ -46,10 +48,11 @@ struct GpbInnerPages
 
 /*
  * Begin to note pages of an index.  dense says that images are numbered in the order in which they
- * come, as in a mirror of the inner nodes alone (see gpb_inner_image).
+ * come, as in a mirror of the inner nodes alone (see gpb_inner_image); those of a piece have the
+ * numbers that "images" gives.
  */
 GpbInnerPages *
-gpb_inner_create(const GpbLayout *layout, bool dense)
+gpb_inner_create(const GpbLayout *layout, bool dense, GpbPieceImages *images)
 {
 	MemoryContext context = AllocSetContextCreate(TopMemoryContext, "gpubtree inner pages",
 												  ALLOCSET_DEFAULT_SIZES);
@@ -61,6 +64,7 @@ gpb_inner_create(const GpbLayout *layout, bool dense)
 	control.hcxt = context;
 	inner->layout = *layout;
 	inner->dense = dense;
+	inner->images = images;
 	inner->context = context;
 	inner->pages = hash_create("gpubtree inner pages", 256, &control,
 							   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
@@ -84,7 +88,10 @@ inner_page(GpbInnerPages *inner, BlockNumber block)
 	if (!found)
 	{
 		page->count = 0;
-		page->image = inner->dense ? (uint32) hash_get_num_entries(inner->pages) : block;
+		if (inner->images != NULL)
+			page->image = gpb_piece_image(inner->images, block);
+		else
+			page->image = inner->dense ? (uint32) hash_get_num_entries(inner->pages) : block;
 	}
 	return page;
 }
@@ -99,9 +106,25 @@ inner_page(GpbInnerPages *inner, BlockNumber block)
 uint32
 gpb_inner_image(GpbInnerPages *inner, BlockNumber block)
 {
-	if (block == GPB_META_BLOCK)
+	if (block == GPB_META_BLOCK || (!inner->dense && inner->images == NULL))
 		return block;
-	return inner_page(inner, block)->image;
+	return inner->images != NULL ? gpb_piece_image(inner->images, block) :
+		inner_page(inner, block)->image;
+}
+
+/* How many children of a page of level 1 are leaves that the mirror is of? */
+static uint32
+count_leaves(const GpbInnerPages *inner, const char *page)
+{
+	int			count = gpb_page_count(page);
+	uint32		leaves = 0;
+	int			i;
+
+	if (inner->images == NULL)
+		return count;
+	for (i = 0; i < count; i++)
+		leaves += gpb_row_child(gpb_page_row(page, GPB_INNER_ROW_WIDTH, i)) != GPB_OUTSIDE;
+	return leaves;
 }
 
 /* Note what a page on its way to the device says of level 1. */
@@ -131,6 +154,7 @@ gpb_inner_note(GpbInnerPages *inner, BlockNumber block, const char *page)
 	entry = inner_page(inner, block);
 	entry->right = special->right;
 	entry->count = gpb_page_count(page);
+	entry->leaves = count_leaves(inner, page);
 	entry->high = gpb_page_high(page);
 	entry->low = entry->count > 0 ?
 		gpb_page_bound(page, inner->layout.key_width, GPB_INNER_ROW_WIDTH, 0) :
@@ -158,7 +182,7 @@ inner_walk(GpbInnerPages *inner, GpbInnerChain *chain)
 		chain->blocks[chain->nblocks] = page->image;
 		chain->counts[chain->nblocks] = page->count;
 		chain->nblocks++;
-		chain->leaves += page->count;
+		chain->leaves += page->leaves;
 		low = page->high;
 		block = page->right;
 	}
@@ -182,7 +206,8 @@ gpb_inner_chain(GpbInnerPages *inner, GpbInnerChain *chain)
 	chain->counts = palloc(limit * sizeof(uint32));
 	if (inner->meta.level == 0)
 	{
-		chain->root_leaf = inner->meta.root;
+		chain->root_leaf = inner->images != NULL ?
+			gpb_piece_image(inner->images, inner->meta.root) : inner->meta.root;
 		chain->leaves = 1;
 	}
 	else if (!inner_walk(inner, chain))

@@ -13,11 +13,16 @@
 #include "storage/block.h"
 
 #include "layout.h"
+#include "mirror/service/piece_images.h"
 
 typedef struct GpbInnerPages GpbInnerPages;
 
-/* What is known of level 1 of an index; dense says how images are numbered (gpb_inner_image). */
-extern GpbInnerPages *gpb_inner_create(const GpbLayout *layout, bool dense);
+/*
+ * What is known of level 1 of an index; dense says how images are numbered (gpb_inner_image), and
+ * images, if it is not NULL, has the numbers of a piece, and must live as long.
+ */
+extern GpbInnerPages *gpb_inner_create(const GpbLayout *layout, bool dense,
+									   GpbPieceImages *images);
 extern void gpb_inner_destroy(GpbInnerPages *inner);
 /* Note what a page on its way to the device says. */
 extern void gpb_inner_note(GpbInnerPages *inner, BlockNumber block, const char *page);
@@ -36,7 +41,7 @@ typedef struct GpbInnerChain
 	uint32	   *blocks;			/* images on the device; palloc'd */
 	uint32	   *counts;
 	uint32		root_leaf;
-	uint64		leaves;
+	uint64		leaves;			/* of a piece: those of its range */
 } GpbInnerChain;
 
 /* Get the chain of level 1, for a new inner image. */

@@ -32,6 +32,18 @@ gpb_is_inner_only(int slot)
 	return pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_INNER_ONLY;
 }
 
+bool
+gpb_is_piece(int slot)
+{
+	return pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_PIECE;
+}
+
+GpbPieceImages *
+gpb_served_images(const GpbRequestSlot *slot)
+{
+	return served_mirrors[slot->mirror].images;
+}
+
 /* ---- giving up ---- */
 
 static void
@@ -41,6 +53,8 @@ destroy(GpbServed *served)
 		gpb_api->mirror_destroy(gpb_device, served->mirror);
 	if (served->inner != NULL)
 		gpb_inner_destroy(served->inner);
+	if (served->images != NULL)
+		gpb_piece_images_destroy(served->images);
 	memset(served, 0, sizeof(*served));
 }
 
@@ -87,7 +101,7 @@ make_room(const GpbRequestSlot *slot)
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
 	victim = gpb_registry_least_used(gpb_service_device, slot->mirror, slot->keep_since);
 	if (victim != GPB_NOT_MIRRORED)
-		gpb_registry_discard(victim);
+		gpb_registry_give_up(victim);
 	LWLockRelease(gpb_registry->lock);
 	if (victim == GPB_NOT_MIRRORED)
 		return false;
@@ -101,7 +115,7 @@ make_room(const GpbRequestSlot *slot)
 
 /*
  * The device has no memory for the mirror in this slot.  Unless others stand in its way, which are
- * being refreshed, it need not be tried again soon; until then a mirror of its inner nodes takes
+ * being refreshed, and are no pieces of the same index, it need not be tried again soon; until then a mirror of its inner nodes takes
  * its place.
  */
 void
@@ -113,7 +127,9 @@ gpb_give_up(int slot)
 
 	LWLockAcquire(gpb_registry->lock, LW_EXCLUSIVE);
 	for (i = 0; i < GPB_MIRRORS; i++)
-		alone = alone && (i == slot || served_mirrors[i].mirror == NULL);
+		alone = alone && (i == slot || served_mirrors[i].mirror == NULL ||
+						  gpb_identity_equal(&gpb_registry->mirrors[i].identity,
+											 &gpb_registry->mirrors[slot].identity));
 	mode = pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode);
 	if (alone)
 		gpb_refuse_mirror(&gpb_registry->mirrors[slot].identity, mode, gpb_service_device);
@@ -121,6 +137,8 @@ gpb_give_up(int slot)
 	LWLockRelease(gpb_registry->lock);
 	ereport(LOG, (errmsg(mode == GPB_MIRROR_FULL ?
 						 "gpubtree has no device memory for the mirror of index %u of database %u" :
+						 mode == GPB_MIRROR_PIECE ?
+						 "gpubtree has no device memory for a piece of the mirror of index %u of database %u" :
 						 "gpubtree has no device memory for the inner nodes of index %u of database %u",
 						 gpb_registry->mirrors[slot].identity.index,
 						 gpb_registry->mirrors[slot].identity.file.dbNode),
@@ -172,7 +190,10 @@ gpb_served_for(const GpbRequestSlot *slot)
 		served->mirror = NULL;
 		return NULL;
 	}
-	served->inner = gpb_inner_create(layout, gpb_is_inner_only(slot->mirror));
+	if (gpb_is_piece(slot->mirror))
+		served->images = gpb_piece_images_create(layout,
+												 gpb_registry->mirrors[slot->mirror].range);
+	served->inner = gpb_inner_create(layout, gpb_is_inner_only(slot->mirror), served->images);
 	served->generation = slot->mirror_generation;
 	return served;
 }

@@ -10,6 +10,7 @@
 
 #include "mirror/request_slot.h"
 #include "mirror/service/inner.h"
+#include "mirror/service/piece_images.h"
 #include "mirror/service/service_device.h"
 
 /* The device's side of a registry slot */
@@ -17,14 +18,18 @@ typedef struct GpbServed
 {
 	GpbDeviceMirror *mirror;	/* NULL if it has none yet */
 	GpbInnerPages *inner;
+	GpbPieceImages *images;		/* of a piece; else NULL */
 	uint64		generation;		/* of the registry slot it was made for */
 	bool		has_inner;
 } GpbServed;
 
 extern uint64 gpb_incarnation;	/* of this service */
 
-/* Has the mirror in a registry slot the inner nodes alone? */
+/* Has the mirror in a registry slot the inner nodes alone?  Is it a piece? */
 extern bool gpb_is_inner_only(int slot);
+extern bool gpb_is_piece(int slot);
+/* The images of a piece that a request asks for, or NULL if it is none; the mirror is there. */
+extern GpbPieceImages *gpb_served_images(const GpbRequestSlot *slot);
 /* Is the request meant for this service, and about a live mirror? */
 extern bool gpb_request_is_valid(const GpbRequestSlot *slot);
 /*

@@ -39,16 +39,40 @@ serve_inner(const GpbRequestSlot *slot, GpbServed *served)
 	return status;
 }
 
+/*
+ * Of n pages in staging keep those that a piece wants, moved together, with their blocks.  Staging
+ * is the service's.  Returns how many there are.
+ */
+static uint32
+keep_of_piece(GpbPieceImages *images, uint32 n, uint32 *blocks, char *pages)
+{
+	uint32		kept = 0;
+	uint32		i;
+
+	for (i = 0; i < n; i++)
+	{
+		char	   *page = pages + (Size) i * BLCKSZ;
+
+		if (!gpb_piece_keep(images, blocks[i], page))
+			continue;
+		if (kept < i)
+			memcpy(pages + (Size) kept * BLCKSZ, page, BLCKSZ);
+		blocks[kept++] = blocks[i];
+	}
+	return kept;
+}
+
 /* Take the pages in staging; with the last transfer of a refresh also make the inner image. */
 static bool
-serve_upload(GpbRequestSlot *slot, const char *staging)
+serve_upload(GpbRequestSlot *slot, char *staging)
 {
-	const uint32 *blocks = (const uint32 *) staging;
-	const char *pages = staging + BLCKSZ;
+	uint32	   *blocks = (uint32 *) staging;
+	char	   *pages = staging + BLCKSZ;
+	uint32		n = (uint32) slot->n;
 	uint32		images[BLCKSZ / sizeof(uint32)];
 	GpbDeviceStatus status = GPB_DEVICE_NO_MEMORY;
 	GpbServed  *served;
-	uint64		i;
+	uint32		i;
 
 	GPB_HOLD_SERVICE("upload");
 	if (!gpb_request_is_valid(slot) || slot->n > GPB_UPLOAD_PAGES)
@@ -57,14 +81,15 @@ serve_upload(GpbRequestSlot *slot, const char *staging)
 	if (served != NULL)
 	{
 		status = GPB_DEVICE_OK;
-		for (i = 0; i < slot->n; i++)
-			images[i] = gpb_is_inner_only(slot->mirror) ?
-				gpb_inner_image(served->inner, blocks[i]) : blocks[i];
-		if (slot->n > 0)
+		if (served->images != NULL)
+			n = keep_of_piece(served->images, n, blocks, pages);
+		for (i = 0; i < n; i++)
+			images[i] = gpb_inner_image(served->inner, blocks[i]);
+		if (n > 0)
 		{
 			do
 			{
-				status = gpb_api->upload(gpb_device, served->mirror, (int) slot->n, images,
+				status = gpb_api->upload(gpb_device, served->mirror, (int) n, images,
 										 pages, slot->epoch);
 				if (status == GPB_DEVICE_OK)
 					status = gpb_api->upload_wait(gpb_device);
@@ -72,8 +97,8 @@ serve_upload(GpbRequestSlot *slot, const char *staging)
 		}
 		if (status == GPB_DEVICE_OK)
 		{
-			for (i = 0; i < slot->n; i++)
-				gpb_inner_note(served->inner, blocks[i], pages + i * BLCKSZ);
+			for (i = 0; i < n; i++)
+				gpb_inner_note(served->inner, blocks[i], pages + (Size) i * BLCKSZ);
 			if (slot->last)
 				status = serve_inner(slot, served);
 		}

@@ -133,7 +133,8 @@ search_launch(const GpbSearchSpec *spec, int channel, const int *numbers, int n)
 	GpbDeviceStatus status;
 	int			i;
 
-	if (mirror == NULL)
+	/* the leaves of a piece are numbered: none is asked for a search */
+	if (mirror == NULL || gpb_is_piece(slot->mirror))
 		return false;
 	if (spec->piece[0].position != NULL)
 	{

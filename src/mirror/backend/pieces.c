@@ -217,42 +217,53 @@ gpb_mirror_find_cut(Relation index, const GpbLayout *layout, GpbMirrorCut *cut)
 /* ---- cutting ---- */
 
 /*
- * Choose the ranges of pieces on these devices, by bounds that part the index evenly: each gets
+ * Choose the ranges of pieces on these devices, by n bounds that part the index evenly: each gets
  * about as large a share as its device has of the memory of all.  Ranges begin at whole keys, so
- * that no key is in two of them.  Returns their number, which may be less than ndevices.
+ * that no key is in two of them.  Returns false if there are too few keys for that, so that a piece
+ * would be larger than its device.
  */
-static int
-choose_ranges(const int *devices, int ndevices, const GpbBound *bounds, uint32 n,
-			  GpbNewMirror *pieces)
+static bool
+choose_ranges(const int *devices, int ndevices, BlockNumber nblocks, const GpbBound *bounds,
+			  uint32 n, GpbNewMirror *pieces)
 {
+	GpbBound	at = GPB_BOUND_MIN;
 	double		all = 0;
 	double		done = 0;
-	int			npieces = 0;
+	uint32		before = 0;
 	int			i;
 
 	for (i = 0; i < ndevices; i++)
 		all += gpb_device_memory_limit(devices[i]);
-	pieces[0].range.lo = GPB_BOUND_MIN;
 	for (i = 0; i < ndevices; i++)
 	{
-		GpbNewMirror *piece = &pieces[npieces];
-		uint32		at;
+		GpbNewMirror *piece = &pieces[i];
+		double		limit = gpb_device_memory_limit(devices[i]);
+		uint32		end = n;
 
+		done += limit / all;
 		piece->mode = GPB_MIRROR_PIECE;
 		piece->device = devices[i];
-		piece->share = gpb_device_memory_limit(devices[i]) / all;
-		done += piece->share;
+		piece->range.lo = at;
 		piece->range.hi = GPB_BOUND_MAX;
-		at = (uint32) (done * n);
-		if (i == ndevices - 1 || at >= n)
-			return npieces + 1;
-		piece->range.hi.key = bounds[at].key;
-		piece->range.hi.tie = 0;
-		if (!gpb_bound_less(piece->range.lo, piece->range.hi))
-			continue;
-		pieces[++npieces].range.lo = piece->range.hi;
+		if (i < ndevices - 1)
+		{
+			end = (uint32) (done * n);
+			if (end >= n)
+				return false;
+			piece->range.hi.key = bounds[end].key;
+			piece->range.hi.tie = 0;
+			/* of entries of that key all are the next piece's */
+			while (end > before && !gpb_bound_less(bounds[end - 1], piece->range.hi))
+				end--;
+		}
+		piece->share = (end - before) / (double) n;
+		if (!gpb_bound_less(piece->range.lo, piece->range.hi) ||
+			piece->share * nblocks * BLCKSZ > limit)
+			return false;
+		at = piece->range.hi;
+		before = end;
 	}
-	return npieces;
+	return true;
 }
 
 /*
@@ -268,7 +279,6 @@ cut_index(const GpbIdentity *identity, const GpbLayout *layout, BlockNumber nblo
 	GpbNewMirror pieces[GPB_MAX_DEVICES];
 	GpbCutState state;
 	int			ndevices;
-	int			npieces;
 	int			i;
 
 	cut->n = 0;
@@ -277,16 +287,15 @@ cut_index(const GpbIdentity *identity, const GpbLayout *layout, BlockNumber nblo
 	if (!gpb_has_pieces(identity))
 	{
 		ndevices = gpb_place_pieces(identity, nblocks, devices);
-		npieces = choose_ranges(devices, ndevices, bounds, n, pieces);
-		if (npieces < ndevices)
+		if (!choose_ranges(devices, ndevices, nblocks, bounds, n, pieces))
 		{
-			/* there are not enough keys; so its inner nodes are mirrored for the time being */
+			/* its inner nodes are mirrored for the time being */
 			for (i = 0; i < ndevices; i++)
 				gpb_refuse_mirror(identity, GPB_MIRROR_PIECE, devices[i]);
 			return 0;
 		}
 		gpb_registry_discard_former(identity);
-		for (i = 0; i < npieces; i++)
+		for (i = 0; i < ndevices; i++)
 		{
 			if (gpb_publish_empty(identity, layout, nblocks, &pieces[i]) == GPB_NOT_MIRRORED)
 			{

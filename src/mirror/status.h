@@ -14,7 +14,6 @@
 
 #include "utils/timestamp.h"
 
-#include "mirror/map/registry.h"
 #include "mirror/mirror.h"
 
 /* ---- mirrors ---- */
@@ -24,8 +23,9 @@ typedef struct GpbMirrorStatus
 	RelFileNode file;
 	Oid			index;
 	bool		discarded;		/* the service is about to free it */
-	GpbMirrorMode mode;
-	double		share;			/* of the index that it is the mirror of: 0 to 1 */
+	bool		inner_only;
+	bool		piece;			/* of the index */
+	double		share;			/* about how much of the index it is: 0 to 1 */
 	int			device;			/* number of the service that has it */
 	int			ordinal;		/* of its device; -1: none */
 	uint32		nblocks;

@@ -138,9 +138,9 @@ state_name(const GpbMirrorStatus *status)
 }
 
 static const char *
-mode_name(GpbMirrorMode mode)
+mode_name(const GpbMirrorStatus *status)
 {
-	return mode == GPB_MIRROR_INNER_ONLY ? "inner-only" : mode == GPB_MIRROR_PIECE ? "piece" : "full";
+	return status->inner_only ? "inner-only" : status->piece ? "piece" : "full";
 }
 
 /*
@@ -170,11 +170,11 @@ gpubtree_mirrors(PG_FUNCTION_ARGS)
 		values[5] = Int64GetDatum((int64) status.leaves);
 		values[6] = Int64GetDatum((int64) status.memory);
 		values[7] = Int64GetDatum((int64) status.changed);
-		nulls[7] = status.mode == GPB_MIRROR_INNER_ONLY;	/* changes of leaves do not matter */
+		nulls[7] = status.inner_only;	/* changes of leaves do not matter */
 		values[8] = Int64GetDatum((int64) status.epoch);
 		values[9] = TimestampTzGetDatum(status.last_used);
 		values[10] = Int64GetDatum((int64) status.refreshes);
-		values[11] = CStringGetTextDatum(mode_name(status.mode));
+		values[11] = CStringGetTextDatum(mode_name(&status));
 		values[12] = Int64GetDatum((int64) status.stale_moves);
 		values[13] = Float8GetDatum(status.cpu_share);
 		values[14] = Int32GetDatum(status.ordinal);

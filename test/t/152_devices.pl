@@ -174,11 +174,11 @@ $node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM gpubtree_mirrors')
 $node->safe_psql('postgres', "SELECT gpubtree_refresh('p1_k_v_d_idx'); SELECT gpubtree_refresh('p2_k_v_d_idx')");
 is($node->safe_psql('postgres', "SELECT string_agg(mirrors || ' ' || (memory_used < 1000000), ', ') FROM gpubtree_device"), '1 true, 1 true', 'each device has freed what it had');
 
-# Memory of each too small for all pages: the inner nodes alone
+# Memory of each too small for all pages: a piece on each (154)
 set('gpubtree.memory_limit', "'2MB'");
 $node->poll_query_until('postgres', "SELECT count(*) = 2 FROM gpubtree_device WHERE status = 'ready' AND memory_limit = 2097152") or die 'no reload';
 $node->safe_psql('postgres', "SELECT gpubtree_refresh('large_k')");
-is($node->safe_psql('postgres', 'SELECT string_agg(mode, \' \') FROM gpubtree_mirrors'), 'inner-only', 'larger than each device: the inner nodes');
+is($node->safe_psql('postgres', 'SELECT string_agg(mode, \' \') FROM gpubtree_mirrors'), 'piece piece', 'larger than each device: cut in two');
 set('gpubtree.memory_limit', "'5MB'");
 $node->poll_query_until('postgres', "SELECT count(*) = 2 FROM gpubtree_device WHERE status = 'ready' AND memory_limit = 5242880") or die 'no reload';
 $node->safe_psql('postgres', 'DROP TABLE large, t');

@@ -49,7 +49,8 @@ gpb_mirror_status(int slot, GpbMirrorStatus *status)
 	status->file = mirror->identity.file;
 	status->index = mirror->identity.index;
 	status->discarded = state == GPB_MIRROR_DISCARDED;
-	status->mode = pg_atomic_read_u32(&mirror->mode);
+	status->inner_only = pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_INNER_ONLY;
+	status->piece = pg_atomic_read_u32(&mirror->mode) == GPB_MIRROR_PIECE;
 	status->share = mirror->share;
 	status->nblocks = pg_atomic_read_u32(&mirror->nblocks);
 	status->leaves = pg_atomic_read_u64(&mirror->leaves);

@@ -325,6 +325,24 @@ foreach my $pair ([ '"en-x-icu"', '"C"' ], [ '"C"', '"en-x-icu"' ], [ 'same_lett
 	is(() = $sent =~ /Remote SQL: SELECT[^\n]*GROUP BY [12]/g, $same ? 0 : 4, $same ? 'their rows are sent' : 'their groups are sent');
 }
 
+# States that are kept, as in a rollup table over shards and local partitions: core merges them
+$node->safe_psql($_, "CREATE TABLE rolled (k timestamptz, g text, n int8, state bytea)") foreach @shards;
+$node->safe_psql('postgres', "CREATE TABLE rolled (k timestamptz, g text, n int8, state bytea) PARTITION BY RANGE (k);"
+	. join('', map { "CREATE FOREIGN TABLE rolled$_ PARTITION OF rolled FOR VALUES FROM ('2026-0$_-01') TO ('2026-0" . ($_ + 1) . "-01') SERVER s$_ OPTIONS (table_name 'rolled');" } 1 .. 3)
+	. "CREATE TABLE rolled4 PARTITION OF rolled DEFAULT; INSERT INTO rolled SELECT date_trunc('day', k), g, count(*), gpubtree_partial(f) FROM one GROUP BY 1, 2; CREATE TABLE rolled_here AS TABLE rolled; ANALYZE rolled");
+foreach my $case ([ "gpubtree_merge(state)", '' ], [ "n % 3, gpubtree_merge(state) FILTER (WHERE k < now()), count(*), sum(n), max(k)", 'GROUP BY n % 3' ],
+	[ "g, gpubtree_final(gpubtree_merge(state), 'avg'), count(k)", "GROUP BY g HAVING count(*) > 3 AND gpubtree_final_count(gpubtree_merge(state)) > 4" ],
+	[ "gpubtree_partial_first(n, k), gpubtree_partial_values(n)", "GROUP BY g" ], [ "g, gpubtree_merge(state), max(g)", 'GROUP BY g' ], [ "gpubtree_merge(state), avg(n)", '' ])
+{
+	my ($of, $rest) = @$case;
+	my $query = "SELECT $of FROM %s WHERE k < now() + interval '9 years' $rest";
+	my $plan = $node->safe_psql('postgres', "SET enable_partitionwise_aggregate = on; EXPLAIN (VERBOSE, COSTS OFF) " . sprintf $query, 'rolled');
+
+	is($node->safe_psql('postgres', "SET enable_partitionwise_aggregate = on; SELECT answer(\$q\$" . sprintf($query, 'rolled') . '$q$)'), far('SELECT answer($q$' . sprintf($query, 'rolled_here') . '$q$)'), "states over shards: $of");
+	# max() of texts and averages have no state that SQL could ask for
+	is(() = $plan =~ /Remote SQL: SELECT[^\n]*gpubtree_\w+\(/g, $of =~ /max\(g\)|avg\(n\)/ ? 0 : 3, 'are merged there first, where states are values');
+}
+
 # What a shard does is done by a node of ours there.
 {
 	my $log = -s $node->logfile;

@@ -153,7 +153,8 @@ add_sums(GpbShardQuery *asked, const GpbAggregateItem *item, int want, int numbe
 static bool
 add_values(GpbShardQuery *asked, const GpbAggregateItem *item, int want, int number, Aggref *aggref)
 {
-	if (item->type.sql == MONEYOID || has_varying_digits(&item->terms))
+	if (gpb_function_is_state(item->function) || item->type.sql == MONEYOID ||
+		has_varying_digits(&item->terms))
 		return false;
 	if (gpb_input_is_pair(gpb_find_aggregate(aggref->aggfnoid)->input))
 		return add_state(asked, GPB_PARTIAL_PAIRS, FLOAT8OID, number, aggref);
@@ -308,9 +309,8 @@ add_groups(GpbShardQuery *asked, const GpbGrouping *grouping, uint32 phase, Expr
 
 /* ---- the query ---- */
 
-/* A query of the same tables that groups, and does nothing else; its groups are added later. */
-static Query *
-grouping_query(const Query *parse)
+Query *
+gpb_shard_grouping_query(const Query *parse)
 {
 	Query	   *query = makeNode(Query);
 
@@ -344,7 +344,7 @@ gpb_shard_query(const GpbGrouping *grouping, const GpbAggregatePath *first, int 
 		value = (Expr *) gpb_sibling_expression(&parent, linitial(values->value));
 	}
 	memset(asked, 0, sizeof(*asked));
-	asked->query = grouping_query(grouping->root->parse);
+	asked->query = gpb_shard_grouping_query(grouping->root->parse);
 	note_terms(asked, plan, nitems, values);
 	return add_groups(asked, grouping, plan->sets.phases[program / subs], value) &&
 		add_column(asked, GPB_SHARD_ROWS, 0, count_rows(NULL)) &&

@@ -86,6 +86,12 @@ typedef struct GpbNumericsWords
 extern bool gpb_numerics_words(Numeric sum, Numeric squares, int64 count, int scale, bool wide,
 							   GpbNumericsWords *words);
 
+/* ---- transition states of core's aggregates (item_state.c) ---- */
+
+/* The state that is an item's value, as text or as bytes, of the terms "columns" of an answer */
+extern Datum gpb_item_state(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+							const int64 *answer, bool *isnull);
+
 /* ---- states as SQL values (item_partial.c) ---- */
 
 /* The partial state that is an item's value, of the terms "columns" of an answer with an entry */
@@ -100,6 +106,9 @@ extern bytea *gpb_item_partial(const GpbAggregateItem *item, const GpbAnswerColu
  */
 extern float8 gpb_float_sum_final(const GpbFloatSum *sum);
 extern float8 gpb_narrow_sum_final(const GpbNarrowSum *sum);
+
+/* Either, as a term has it (item_final.c) */
+extern float8 gpb_column_float_sum(const GpbAnswerColumn *column, const int64 *answer);
 
 /*
  * The variance of a term's float8 values, or its root.  NaN if a value is infinite or NaN.  The

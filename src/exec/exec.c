@@ -13,6 +13,7 @@
 
 #include "engine/batch.h"
 #include "exec/aggregate/aggregate_node.h"
+#include "exec/aggregate/aggregate_shards.h"
 #include "exec/bucket/bucket_node.h"
 #include "exec/exec.h"
 #include "exec/join/join_aggregate.h"
@@ -153,6 +154,7 @@ rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 		previous_rel_pathlist_hook(root, rel, rti, rte);
 	if (!gpb_enabled)
 		return;
+	gpb_shard_offer_states(root, rel);
 	gpb_scan_add_paths(root, rel);
 	gpb_stand_ins_consider(root, rel);
 }

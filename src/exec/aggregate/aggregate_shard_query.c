@@ -111,13 +111,11 @@ exact_sum(const GpbAggregateItem *item, Oid *type)
 	}
 }
 
-/* Has the item terms of numerics beside that of its column? */
+/* Are the item's values quotients, or do they vary in the digits that they are displayed with? */
 static bool
-has_decimal_terms(const GpbItemTerms *terms)
+has_varying_digits(const GpbItemTerms *terms)
 {
-	return terms->dividends != GPB_NO_TERM || terms->digits != GPB_NO_TERM ||
-		terms->lower != GPB_NO_TERM || terms->cross_upper != GPB_NO_TERM ||
-		terms->cross_lower != GPB_NO_TERM;
+	return terms->dividends != GPB_NO_TERM || terms->digits != GPB_NO_TERM;
 }
 
 /* Add a column of partial states of these, over the aggregate's arguments. */
@@ -131,19 +129,21 @@ add_state(GpbShardQuery *asked, GpbAggregateFunction function, Oid type, int num
 		add_column(asked, GPB_SHARD_STATE, number, other_aggregate(aggref, partial, BYTEAOID));
 }
 
-/* Add what sums are made of: sums of core's, or a partial state. */
+/*
+ * Add what sums are made of: sums of core's, or a partial state, where the item is one, or core's
+ * sums are not exact or do not say all.
+ */
 static bool
 add_sums(GpbShardQuery *asked, const GpbAggregateItem *item, int want, int number, Aggref *aggref)
 {
 	Oid			type;
 	Oid			sum = exact_sum(item, &type);
 
-	if ((want & GPB_WANT_SQUARES) == 0 && OidIsValid(sum))
+	if ((want & GPB_WANT_SQUARES) == 0 && OidIsValid(sum) &&
+		!gpb_function_is_partial(item->function))
 		return add_column(asked, GPB_SHARD_COUNT, number,
 						  other_aggregate(aggref, F_COUNT_ANY, INT8OID)) &&
 			add_column(asked, GPB_SHARD_SUM, number, other_aggregate(aggref, sum, type));
-	if (item->type.class != GPB_WORDS_SQL)
-		return false;
 	/* one state for all items of the term */
 	return add_state(asked, (want & GPB_WANT_SQUARES) != 0 ? GPB_PARTIAL_MOMENTS :
 					 GPB_PARTIAL_SUMS, item->type.sql, number, aggref);
@@ -153,9 +153,8 @@ add_sums(GpbShardQuery *asked, const GpbAggregateItem *item, int want, int numbe
 static bool
 add_values(GpbShardQuery *asked, const GpbAggregateItem *item, int want, int number, Aggref *aggref)
 {
-	/* a state that the query wants has bounds beside sums, which columns of sums do not */
-	if (item->type.sql == MONEYOID || has_decimal_terms(&item->terms) ||
-		gpb_function_is_partial(item->function))
+	if (gpb_function_is_state(item->function) || item->type.sql == MONEYOID ||
+		has_varying_digits(&item->terms))
 		return false;
 	if (gpb_input_is_pair(gpb_find_aggregate(aggref->aggfnoid)->input))
 		return add_state(asked, GPB_PARTIAL_PAIRS, FLOAT8OID, number, aggref);
@@ -310,9 +309,8 @@ add_groups(GpbShardQuery *asked, const GpbGrouping *grouping, uint32 phase, Expr
 
 /* ---- the query ---- */
 
-/* A query of the same tables that groups, and does nothing else; its groups are added later. */
-static Query *
-grouping_query(const Query *parse)
+Query *
+gpb_shard_grouping_query(const Query *parse)
 {
 	Query	   *query = makeNode(Query);
 
@@ -346,7 +344,7 @@ gpb_shard_query(const GpbGrouping *grouping, const GpbAggregatePath *first, int 
 		value = (Expr *) gpb_sibling_expression(&parent, linitial(values->value));
 	}
 	memset(asked, 0, sizeof(*asked));
-	asked->query = grouping_query(grouping->root->parse);
+	asked->query = gpb_shard_grouping_query(grouping->root->parse);
 	note_terms(asked, plan, nitems, values);
 	return add_groups(asked, grouping, plan->sets.phases[program / subs], value) &&
 		add_column(asked, GPB_SHARD_ROWS, 0, count_rows(NULL)) &&

@@ -23,6 +23,8 @@ typedef struct GpbShardQuery
 	List	   *exprs;			/* one for each column */
 	int			n;
 	GpbShardColumn column[GPB_MAX_SHARD_COLUMNS];
+	List	   *partial;		/* of partial aggregates: in the place of each expression what the scan
+								 * returns it as; NIL otherwise */
 	int		   *terms;			/* of each item: the term with its values */
 	List	   *bins;			/* group expressions, of which shards make smaller bins, with
 								 * CaseTestExpr in the place of the moment */
@@ -35,6 +37,16 @@ typedef struct GpbShardQuery
  */
 extern bool gpb_shard_query(const GpbGrouping *grouping, const struct GpbAggregatePath *first,
 							int program, GpbShardQuery *asked);
+
+/* A query of the same tables that groups, and does nothing else, by nothing yet */
+extern Query *gpb_shard_grouping_query(const Query *parse);
+
+/*
+ * The path of a foreign leaf's groups by what asked says, whose expressions are of the leaf's
+ * columns; NULL if the wrapper has none (aggregate_shards.c).
+ */
+extern Path *gpb_shard_states_path(PlannerInfo *root, const GpbShardQuery *asked,
+								   RelOptInfo *leaf);
 
 /* ---- groups by date_trunc() (aggregate_shard_bins.c) ---- */
 

@@ -20,6 +20,7 @@
 #include "utils/rel.h"
 
 #include "exec/aggregate/aggregate_node.h"
+#include "exec/answer/item_number.h"
 #include "exec/functions/core_aggregate.h"
 #include "exec/partial/partial.h"
 #include "page/numeric.h"
@@ -37,8 +38,9 @@ typedef struct GpbShardPlace
 	GpbWordType words;			/* of a group's value, or of an item's */
 	int			slot;			/* of a group: its first */
 	const GpbAnswerColumn *column;	/* of an item */
-	GpbAnswerColumn state[GPB_PARTIAL_RESTS + 1];	/* of a state: that of each of its terms, with
-													 * the words that it fills; all zeros: none */
+	GpbAnswerColumn state[GPB_PARTIAL_RESTS + 1];	/* of a state: that of each of its terms, or of
+													 * each of an item's of numerics, with the words
+													 * that it fills; all zeros: none */
 	GpbPartialKind kind;		/* of the state */
 	FuncExpr   *call;			/* of moments: what makes groups of them */
 	ExprState  *result;
@@ -98,9 +100,31 @@ place_term(const GpbShardRows *rows, int number, int term, GpbShardPlace *place)
 	if (is_filled(rows, place, column))
 		return;
 	place->state[term] = *column;
-	/* bounds and bits are other columns' affair */
-	place->state[term].minmax = place->state[term].halves = 0;
+	/* bounds of pairs, and bits, are other columns' affair */
+	if (place->kind == GPB_PARTIAL_OF_PAIRS)
+		place->state[term].minmax = 0;
 	place->state[term].bits_and = place->state[term].bits_or = place->state[term].bits_xor = 0;
+}
+
+/*
+ * Find out which columns of the answer a state of numerics fills: those of all items of the same
+ * values, of which some may have terms that others lack.
+ */
+static void
+place_numerics(const GpbShardRows *rows, const GpbSubprogram *sub, int column,
+			   GpbShardPlace *place)
+{
+	place_term(rows, column, GPB_NUMERICS_UPPER, place);
+	for (int i = 0; i < sub->nitems; i++)
+	{
+		const GpbItemTerms *terms = &sub->items[i].terms;
+
+		if (sub->items[i].column != column)
+			continue;
+		place_term(rows, terms->lower, GPB_NUMERICS_LOWER, place);
+		place_term(rows, terms->cross_upper, GPB_NUMERICS_CROSS_UPPER, place);
+		place_term(rows, terms->cross_lower, GPB_NUMERICS_CROSS_LOWER, place);
+	}
 }
 
 /*
@@ -108,7 +132,8 @@ place_term(const GpbShardRows *rows, int number, int term, GpbShardPlace *place)
  * of Y alone, and those of its other terms.
  */
 static void
-place_state(const GpbShardRows *rows, const GpbAggregateItem *item, GpbShardPlace *place)
+place_state(const GpbShardRows *rows, const GpbSubprogram *sub, const GpbAggregateItem *item,
+			GpbShardPlace *place)
 {
 	const GpbAggregate *known = gpb_find_aggregate(item->aggregate);
 	bool		of_y = known->input == GPB_INPUT_Y;
@@ -116,6 +141,11 @@ place_state(const GpbShardRows *rows, const GpbAggregateItem *item, GpbShardPlac
 	place->kind = gpb_input_is_pair(known->input) ? GPB_PARTIAL_OF_PAIRS :
 		place->column->float_squares != 0 || place->column->squares != 0 ?
 		GPB_PARTIAL_OF_MOMENTS : GPB_PARTIAL_OF_SUMS;
+	if (item->type.sql == NUMERICOID)
+	{
+		place_numerics(rows, sub, item->column, place);
+		return;
+	}
 	place_term(rows, item->column, of_y ? GPB_PARTIAL_Y : GPB_PARTIAL_X, place);
 	if (!of_y)
 		place_term(rows, item->terms.y, GPB_PARTIAL_Y, place);
@@ -165,7 +195,7 @@ find_place(const GpbAggregatePlan *plan, const GpbSubprogram *sub, const GpbShar
 		place->words = item->type;
 		place->column = find_column(&rows->format, item->column);
 		if (from->part == GPB_SHARD_STATE)
-			place_state(rows, item, place);
+			place_state(rows, sub, item, place);
 	}
 }
 
@@ -285,8 +315,62 @@ set_bound(const GpbShardPlace *place, Datum value, int64 *answer)
 	return true;
 }
 
-/* Set what a partial state says of the answer. */
-static void
+/* Set the bounds of numerics.  Returns false if no words say them. */
+static bool
+set_numeric_bounds(const GpbShardPlace *place, const GpbPartialNumerics *numerics, int64 *answer)
+{
+	const GpbAnswerColumn *column = &place->state[GPB_NUMERICS_UPPER];
+	Numeric		bounds[] = {numerics->least, numerics->greatest};
+
+	for (int i = 0; i < lengthof(bounds); i++)
+	{
+		int64		words[2];
+
+		if (!gpb_datum_words(place->words, NumericGetDatum(bounds[i]), words))
+			return false;
+		if (column->halves != 0)
+			memcpy(answer + column->halves + 2 * i, words, sizeof(words));
+		/* of values of 16 bytes they are those of the upper halves */
+		if (column->minmax != 0)
+			answer[column->minmax + i] = words[0];
+	}
+	return true;
+}
+
+/*
+ * Set what a state of numerics says of the answer.  Sums of the halves of values of 16 bytes are
+ * whatever makes the same sums of them.  Returns false if no words say it.
+ */
+static bool
+set_numerics(const GpbShardPlace *place, const GpbPartialNumerics *numerics, int64 *answer)
+{
+	const GpbAnswerColumn *column = &place->state[GPB_NUMERICS_UPPER];
+	GpbNumericsWords words = {0};
+	bool		wide = gpb_type_is_wide(place->words);
+
+	if (numerics->infinity || numerics->minus_infinity ||
+		(column->count != 0 && !set_numeric_bounds(place, numerics, answer)))
+		return false;
+	if (!numerics->nan &&
+		!gpb_numerics_words(numerics->sum, numerics->squares, numerics->count, place->words.scale,
+							wide, &words))
+		return false;
+	for (int term = 0; term < lengthof(place->state); term++)
+	{
+		column = &place->state[term];
+		if (column->count == 0)
+			continue;
+		answer[column->count] = numerics->count;
+		if (column->sum != 0)
+			memcpy(answer + column->sum, words.sum[term], sizeof(words.sum[term]));
+		if (column->squares != 0)
+			memcpy(answer + column->squares, words.squares[term], sizeof(words.squares[term]));
+	}
+	return true;
+}
+
+/* Set what a partial state says of the answer.  Returns false if no words say it. */
+static bool
 set_state(const GpbShardPlace *place, Datum value, int64 *answer)
 {
 	GpbPartial *partial = gpb_partial_read(DatumGetByteaPP(value));
@@ -296,16 +380,21 @@ set_state(const GpbShardPlace *place, Datum value, int64 *answer)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("a shard returned a partial state of another kind than it was asked for")));
+	if (partial->numerics != NULL)
+		return set_numerics(place, partial->numerics, answer);
 	for (int term = 0; term < lengthof(place->state); term++)
 	{
 		const GpbAnswerColumn *column = &place->state[term];
 
 		if (column->count == 0)
 			continue;
-		/* another column of the row may have counted the same values */
+		/* another column of the row may have counted the same values, and added them */
 		answer[column->count] = 0;
+		if (column->sum != 0)
+			answer[column->sum] = answer[column->sum + 1] = 0;
 		gpb_partial_add_to_answer(partial, term, column, answer);
 	}
+	return true;
 }
 
 /* Set what a column says of the answer, which is that of no rows otherwise. */
@@ -335,8 +424,7 @@ set_answer(const GpbShardPlace *place, Datum value, int64 *answer)
 			answer[place->column->bits_xor] = gpb_datum_word(place->words, value);
 			return true;
 		case GPB_SHARD_STATE:
-			set_state(place, value, answer);
-			return true;
+			return set_state(place, value, answer);
 		default:
 			elog(ERROR, "column of kind %d in a shard's rows", place->part);
 	}

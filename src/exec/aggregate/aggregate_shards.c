@@ -257,6 +257,29 @@ evaluate_mutator(Node *node, void *context)
 	return expression_tree_mutator(node, evaluate_mutator, context);
 }
 
+/* The columns of a scan that returns partial aggregates, for which the shard is asked by values */
+static List *
+partial_columns(const GpbShardQuery *asked, List *columns)
+{
+	ListCell   *column;
+	ListCell   *whole;
+	ListCell   *partial;
+
+	foreach(column, columns)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, column);
+
+		forboth(whole, asked->exprs, partial, asked->partial)
+		{
+			if (!equal(entry->expr, lfirst(whole)))
+				continue;
+			entry->expr = copyObject(lfirst(partial));
+			break;
+		}
+	}
+	return columns;
+}
+
 /* ---- another query ---- */
 
 /* What the planner's data say of the query that is planned */
@@ -311,6 +334,8 @@ plan_groups(PlannerInfo *root, RelOptInfo *grouped, Oid table, ForeignPath *path
 	gpb_shard_modes_leave(modes);
 	(void) show_query(root, shown);
 	scan->fdw_scan_tlist = (List *) evaluate_mutator((Node *) scan->fdw_scan_tlist, own->shards);
+	if (own->asked->partial != NIL)
+		scan->fdw_scan_tlist = partial_columns(own->asked, scan->fdw_scan_tlist);
 	scan->fdw_exprs = (List *) evaluate_mutator((Node *) scan->fdw_exprs, own->shards);
 	return scan;
 }
@@ -439,7 +464,7 @@ has_pseudoconstant(const RelOptInfo *leaf)
  * where the program has its own
  */
 static PathTarget *
-rows_target(const GpbShards *shards, int program, List *exprs, const RelOptInfo *grouped)
+rows_target(const GpbShards *shards, int program, List *exprs, const PathTarget *grouped)
 {
 	PathTarget *target = create_empty_pathtarget();
 
@@ -453,8 +478,8 @@ rows_target(const GpbShards *shards, int program, List *exprs, const RelOptInfo 
 		else
 			add_nulls(&shards->asked[i], target);
 	}
-	target->width = grouped->reltarget->width;
-	target->cost = grouped->reltarget->cost;
+	target->width = grouped->width;
+	target->cost = grouped->cost;
 	return target;
 }
 
@@ -473,6 +498,27 @@ cap_price(const Path *rows, int n, Path *path)
 }
 
 /*
+ * The path of a leaf's groups, as the wrapper makes it of expressions of the leaf's columns; NULL
+ * if it makes none
+ */
+static Path *
+grouped_path(GpbShards *shards, const GpbShardQuery *asked, RelOptInfo *leaf, RelOptInfo *input,
+			 List *exprs)
+{
+	PlannerInfo *root = shards->root;
+	GroupPathExtraData extra = {.patype = PARTITIONWISE_AGGREGATE_NONE};
+	RelOptInfo *grouped = grouped_leaf(shards, asked, leaf, exprs);
+	GpbShownQuery shown = show_query(root, query_of(asked));
+	/* with use_remote_estimate the shard is asked for a price now */
+	int			modes = gpb_shard_modes_enter();
+
+	leaf->fdwroutine->GetForeignUpperPaths(root, UPPERREL_GROUP_AGG, input, grouped, &extra);
+	gpb_shard_modes_leave(modes);
+	(void) show_query(root, shown);
+	return grouped->pathlist == NIL ? NULL : linitial(grouped->pathlist);
+}
+
+/*
  * The path of a leaf's groups of a program, NULL if there is none.  Its parent is the leaf: with
  * another core would not know when to prune it.
  */
@@ -481,22 +527,29 @@ program_path(GpbShards *shards, int program, RelOptInfo *leaf, RelOptInfo *input
 {
 	PlannerInfo *root = shards->root;
 	const GpbShardQuery *asked = &shards->asked[program];
-	GroupPathExtraData extra = {.patype = PARTITIONWISE_AGGREGATE_NONE};
 	List	   *exprs = (List *) gpb_of_child(root, leaf, (Node *) asked->exprs);
-	RelOptInfo *grouped = grouped_leaf(shards, asked, leaf, exprs);
-	GpbShownQuery shown = show_query(root, query_of(asked));
-	Path	   *path;
-	/* with use_remote_estimate the shard is asked for a price now */
-	int			modes = gpb_shard_modes_enter();
+	Path	   *path = grouped_path(shards, asked, leaf, input, exprs);
 
-	leaf->fdwroutine->GetForeignUpperPaths(root, UPPERREL_GROUP_AGG, input, grouped, &extra);
-	gpb_shard_modes_leave(modes);
-	(void) show_query(root, shown);
-	if (grouped->pathlist == NIL)
+	if (path == NULL)
 		return NULL;
-	path = (Path *) create_projection_path(root, leaf, linitial(grouped->pathlist),
-										   rows_target(shards, program, exprs, grouped));
+	path = (Path *) create_projection_path(root, leaf, path,
+										   rows_target(shards, program, exprs, path->pathtarget));
 	cap_price(leaf->cheapest_total_path, shards->n, path);
+	return path;
+}
+
+Path *
+gpb_shard_states_path(PlannerInfo *root, const GpbShardQuery *asked, RelOptInfo *leaf)
+{
+	GpbShards  *shards = palloc0(sizeof(GpbShards));
+	Path	   *path;
+
+	if (has_pseudoconstant(leaf))
+		return NULL;
+	shards->root = root;
+	path = grouped_path(shards, asked, leaf, input_of(shards, leaf), asked->exprs);
+	if (path != NULL)
+		cap_price(leaf->cheapest_total_path, 1, path);
 	return path;
 }
 

@@ -106,6 +106,12 @@ extern void gpb_shards_fill(const GpbShards *shards, struct GpbAggregatePlan *pl
  */
 extern IndexOptInfo *gpb_shard_index(const GpbGrouping *grouping, RelOptInfo *leaf);
 
+/*
+ * Let a foreign leaf of a parent offer states of the extension's aggregates to core, where core
+ * aggregates partitions by themselves (aggregate_shard_states.c).
+ */
+extern void gpb_shard_offer_states(PlannerInfo *root, RelOptInfo *leaf);
+
 /* ---- execution ---- */
 
 /*

@@ -22,9 +22,8 @@
 #include "exec/compile/program_words.h"
 #include "page/numeric.h"
 
-/* The exact sum of float8 */
-static float8
-final_float_sum(const GpbAnswerColumn *column, const int64 *answer)
+float8
+gpb_column_float_sum(const GpbAnswerColumn *column, const int64 *answer)
 {
 	const int64 *sum = answer + column->float_sum;
 
@@ -36,7 +35,7 @@ final_float_sum(const GpbAnswerColumn *column, const int64 *answer)
 static Datum
 final_float4_sum(const GpbAnswerColumn *column, const int64 *answer)
 {
-	float8		wide = final_float_sum(column, answer);
+	float8		wide = gpb_column_float_sum(column, answer);
 	float4		sum = (float4) wide;
 
 	if (isinf(sum) && !isinf(wide))
@@ -114,7 +113,7 @@ final_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int
 		case INT4OID:
 			return Int64GetDatum(answer[column->sum]);
 		case FLOAT8OID:
-			return Float8GetDatum(final_float_sum(column, answer));
+			return Float8GetDatum(gpb_column_float_sum(column, answer));
 		case FLOAT4OID:
 			return final_float4_sum(column, answer);
 		case MONEYOID:
@@ -132,7 +131,7 @@ final_avg(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int
 	int64		count = answer[column->count];
 
 	if (gpb_word_is_float(item->type.sql))
-		return Float8GetDatum(final_float_sum(column, answer) / (float8) count);
+		return Float8GetDatum(gpb_column_float_sum(column, answer) / (float8) count);
 	return DirectFunctionCall2(numeric_div,
 							   NumericGetDatum(final_numeric_sum(item, column, answer)),
 							   NumericGetDatum(int64_to_numeric(count)));
@@ -190,6 +189,8 @@ gpb_aggregate_final(Relation index, const GpbAggregateItem *item,
 		return Int64GetDatum(answer[0]);
 	if (item->function == GPB_COUNT_VALUES)
 		return Int64GetDatum(answer[column->count]);
+	if (gpb_function_is_state(item->function))
+		return gpb_item_state(item, other_column(item, column, 0), answer, isnull);
 
 	*isnull = answer[column->count] <= (gpb_functions[item->function].of_sample ? 1 : 0);
 	if (*isnull)

@@ -19,6 +19,33 @@
 
 /* ---- integers of many words ---- */
 
+/* Negate n words in two's complement, the lowest first. */
+static void
+negate_words(int64 *word, int n)
+{
+	bool		carry = true;
+
+	for (int i = 0; i < n; i++)
+	{
+		word[i] = (int64) (~(uint64) word[i] + carry);
+		carry = carry && word[i] == 0;
+	}
+}
+
+/* Add "b" to "a", both of n words. */
+static void
+add_words(int64 *a, const int64 *b, int n)
+{
+	uint128		carry = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		carry += (uint128) (uint64) a[i] + (uint64) b[i];
+		a[i] = (int64) carry;
+		carry >>= 64;
+	}
+}
+
 #define GPB_MAX_PIECES		6
 
 /*
@@ -64,6 +91,51 @@ words_numeric(const int64 *word, int n)
 	return DatumGetNumeric(DirectFunctionCall3(numeric_in, CStringGetDatum(p),
 											   ObjectIdGetDatum(InvalidOid),
 											   Int32GetDatum(-1)));
+}
+
+/* Make n words ten times as much, and a digit more.  Returns false if they overflow. */
+static bool
+append_digit(int64 *word, int n, int digit)
+{
+	uint128		carry = digit;
+
+	for (int i = 0; i < n; i++)
+	{
+		carry += (uint128) (uint64) word[i] * 10;
+		word[i] = (int64) carry;
+		carry >>= 64;
+	}
+	return carry == 0 && word[n - 1] >= 0;
+}
+
+/*
+ * The reverse: value * 10^scale as n words.  Returns false if it has more words, or more digits
+ * behind the point.
+ */
+static bool
+numeric_words(Numeric value, int scale, int64 *word, int n)
+{
+	const char *text = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value)));
+	bool		negative = *text == '-';
+	const char *point = strchr(text, '.');
+	int			missing = scale - (point == NULL ? 0 : (int) strlen(point + 1));
+
+	if (missing < 0)
+		return false;
+	memset(word, 0, sizeof(int64) * n);
+	for (const char *p = text + negative; *p != '\0'; p++)
+	{
+		if (p != point && !append_digit(word, n, *p - '0'))
+			return false;
+	}
+	while (missing-- > 0)
+	{
+		if (!append_digit(word, n, 0))
+			return false;
+	}
+	if (negative)
+		negate_words(word, n);
+	return true;
 }
 
 Numeric
@@ -314,4 +386,74 @@ gpb_halves_variance(const GpbAggregateItem *item, const GpbAnswerColumn *columns
 {
 	return variance_of(answer[columns[item->column].count], halves_sum(item, columns, answer, 0),
 					   halves_squares(item, columns, answer), scale, sample, root, 40);
+}
+
+/* ---- words of sums ---- */
+
+/* Words of the sum of squares of numerics of 128 bits */
+#define GPB_WIDE_SQUARES	5
+
+/* The words of an integer of 128 bits shifted to the left, so many as squares have */
+static void
+shifted_words(int128 number, int bits, int64 *word)
+{
+	int			first = bits / 64;
+	int			shift = bits % 64;
+
+	for (int i = 0; i < GPB_WIDE_SQUARES; i++)
+		word[i] = number < 0 ? -1 : 0;
+	memset(word, 0, sizeof(int64) * first);
+	word[first] = (int64) ((uint128) number << shift);
+	word[first + 1] = (int64) (number >> (64 - shift));
+	if (shift > 0)
+		word[first + 2] = (int64) (number >> 64 >> (64 - shift));
+}
+
+/*
+ * Halves of which halves_squares() makes the squares' sum: with no products, what the lower halves'
+ * own sum adds is taken from the squares.
+ */
+static bool
+squares_words(Numeric squares, int64 count, int128 lows, int scale, GpbNumericsWords *words)
+{
+	int64		rest[GPB_WIDE_SQUARES];
+	int64		term[GPB_WIDE_SQUARES];
+	int128		bias = -((int128) count << 63);
+
+	if (!numeric_words(squares, 2 * scale, rest, GPB_WIDE_SQUARES))
+		return false;
+	shifted_words(-lows, 64, term);
+	add_words(rest, term, GPB_WIDE_SQUARES);
+	shifted_words(-(int128) count, 126, term);
+	add_words(rest, term, GPB_WIDE_SQUARES);
+	memcpy(words->squares[GPB_NUMERICS_LOWER], rest, sizeof(int64) * 2);
+	memcpy(words->squares[GPB_NUMERICS_UPPER], rest + 2, sizeof(int64) * 3);
+	words->sum[GPB_NUMERICS_CROSS_LOWER][0] = (int64) bias;
+	words->sum[GPB_NUMERICS_CROSS_LOWER][1] = (int64) (bias >> 64);
+	return true;
+}
+
+bool
+gpb_numerics_words(Numeric sum, Numeric squares, int64 count, int scale, bool wide,
+				   GpbNumericsWords *words)
+{
+	int64		word[3];
+	int128		lows;
+
+	memset(words, 0, sizeof(*words));
+	/* a sum shows as many digits as its values */
+	if (scale_of(sum) != scale || !numeric_words(sum, scale, word, lengthof(word)))
+		return false;
+	if (!wide)
+	{
+		memcpy(words->sum[GPB_NUMERICS_UPPER], word, sizeof(int64) * 2);
+		return word[2] == word[1] >> 63 &&
+			(squares == NULL || numeric_words(squares, 2 * scale,
+											  words->squares[GPB_NUMERICS_UPPER], 3));
+	}
+	lows = (int128) (uint64) word[0] - ((int128) count << 63);
+	words->sum[GPB_NUMERICS_LOWER][0] = (int64) lows;
+	words->sum[GPB_NUMERICS_LOWER][1] = (int64) (lows >> 64);
+	memcpy(words->sum[GPB_NUMERICS_UPPER], word + 1, sizeof(int64) * 2);
+	return squares == NULL || squares_words(squares, count, lows, scale, words);
 }

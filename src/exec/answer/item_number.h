@@ -65,6 +65,33 @@ extern Numeric gpb_numerics_squares(const GpbAggregateItem *item, const GpbAnswe
 extern Numeric gpb_halves_variance(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
 								   const int64 *answer, int scale, bool sample, bool root);
 
+/* The terms of an item of numerics of 128 bits; of others there is the first alone. */
+#define GPB_NUMERICS_UPPER			0
+#define GPB_NUMERICS_LOWER			1
+#define GPB_NUMERICS_CROSS_UPPER	2
+#define GPB_NUMERICS_CROSS_LOWER	3
+
+/* The sums that an answer has of each of these terms, and of the squares of the first two */
+typedef struct GpbNumericsWords
+{
+	int64		sum[GPB_NUMERICS_CROSS_LOWER + 1][2];
+	int64		squares[GPB_NUMERICS_CROSS_LOWER + 1][3];
+} GpbNumericsWords;
+
+/*
+ * The reverse of gpb_numerics_sum() and gpb_numerics_squares(), or of gpb_integer_sum() and
+ * gpb_integer_squares() if not "wide": words of which these make the sum of "count" numerics of
+ * this scale, and that of their squares unless that is NULL.  Returns false if none do.
+ */
+extern bool gpb_numerics_words(Numeric sum, Numeric squares, int64 count, int scale, bool wide,
+							   GpbNumericsWords *words);
+
+/* ---- transition states of core's aggregates (item_state.c) ---- */
+
+/* The state that is an item's value, as text or as bytes, of the terms "columns" of an answer */
+extern Datum gpb_item_state(const GpbAggregateItem *item, const GpbAnswerColumn *columns,
+							const int64 *answer, bool *isnull);
+
 /* ---- states as SQL values (item_partial.c) ---- */
 
 /* The partial state that is an item's value, of the terms "columns" of an answer with an entry */
@@ -79,6 +106,9 @@ extern bytea *gpb_item_partial(const GpbAggregateItem *item, const GpbAnswerColu
  */
 extern float8 gpb_float_sum_final(const GpbFloatSum *sum);
 extern float8 gpb_narrow_sum_final(const GpbNarrowSum *sum);
+
+/* Either, as a term has it (item_final.c) */
+extern float8 gpb_column_float_sum(const GpbAnswerColumn *column, const int64 *answer);
 
 /*
  * The variance of a term's float8 values, or its root.  NaN if a value is infinite or NaN.  The

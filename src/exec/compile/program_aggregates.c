@@ -16,6 +16,7 @@
 #include "exec/compile/program_decimal.h"
 #include "exec/compile/program_halves.h"
 #include "exec/compile/program_words.h"
+#include "exec/compile/worker_aggregate.h"
 #include "exec/shell/index_columns.h"
 #include "exec/shell/never_null.h"
 
@@ -352,12 +353,19 @@ counts_rows(const GpbProgramBuilder *builder, const Aggref *aggref)
 static bool
 add_aggref(GpbProgramBuilder *builder, const Aggref *aggref, GpbAggregateItem *item)
 {
-	const GpbAggregate *known = recognize(builder, aggref);
+	GpbAggregate state;
+	const Aggref *of_state = gpb_worker_aggregate(aggref, &state);
+	const GpbAggregate *known;
 	int			filter = GPB_NO_SLOT;
 	bool		added;
 
+	if (of_state != NULL)
+		aggref = of_state;
+	known = recognize(builder, aggref);
 	if (known == NULL)
 		return false;
+	if (of_state != NULL)
+		known = &state;
 	*item = gpb_item(known);
 	if (counts_rows(builder, aggref))
 	{

@@ -160,9 +160,9 @@ first_argument(Oid aggregate)
 	return type;
 }
 
-/* Is it a member of the extension, and not what somebody made of our functions? */
-static bool
-is_member(Oid aggregate)
+/* What somebody made of our functions is no member. */
+bool
+gpb_is_own_aggregate(Oid aggregate)
 {
 	Oid			extension = getExtensionOfObject(ProcedureRelationId, aggregate);
 
@@ -181,7 +181,7 @@ find_own(Oid aggregate)
 	for (int i = 0; i < lengthof(own_aggregates) && found == NULL; i++)
 	{
 		if (strcmp(own_aggregates[i].step, symbol) != 0 ||
-			own_aggregates[i].as.type != first_argument(aggregate) || !is_member(aggregate))
+			own_aggregates[i].as.type != first_argument(aggregate) || !gpb_is_own_aggregate(aggregate))
 			continue;
 		found = palloc(sizeof(GpbAggregate));
 		*found = own_aggregates[i].as;
@@ -289,6 +289,11 @@ const GpbFunctionNeeds gpb_functions[] = {
 	[GPB_PERCENTILE_DISC] = {0},
 	[GPB_PERCENTILE_CONT] = {0},
 	[GPB_MODE] = {0},
+	[GPB_STATE_MOMENTS] = {GPB_WANT_MOMENTS},
+	[GPB_STATE_PAIRS] = {GPB_WANT_MOMENTS, GPB_WANT_MOMENTS},
+	[GPB_STATE_SQUARES] = {GPB_WANT_MOMENTS},
+	[GPB_STATE_COUNT] = {GPB_WANT_COUNT},
+	[GPB_STATE_XOR] = {GPB_WANT_COUNT | GPB_WANT_XOR},
 	[GPB_PARTIAL_SUMS] = {GPB_WANT_SUMS | GPB_WANT_BOUNDS},
 	[GPB_PARTIAL_MOMENTS] = {GPB_WANT_MOMENTS | GPB_WANT_BOUNDS},
 	[GPB_PARTIAL_PAIRS] = {GPB_WANT_MOMENTS, GPB_WANT_MOMENTS},

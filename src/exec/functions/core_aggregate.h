@@ -47,6 +47,12 @@ typedef enum GpbAggregateFunction
 	GPB_PERCENTILE_DISC,
 	GPB_PERCENTILE_CONT,
 	GPB_MODE,
+	/* transition states of core's aggregates, as Citus asks for them */
+	GPB_STATE_MOMENTS,			/* float8[]: of variances of floats */
+	GPB_STATE_PAIRS,			/* float8[]: of functions of pairs */
+	GPB_STATE_SQUARES,			/* internal: of variances of integers */
+	GPB_STATE_COUNT,
+	GPB_STATE_XOR,
 	/* states as SQL values (exec/partial/partial.h) */
 	GPB_PARTIAL_SUMS,
 	GPB_PARTIAL_MOMENTS,
@@ -89,6 +95,9 @@ extern const GpbAggregate *gpb_find_aggregate(Oid aggregate);
  */
 extern Oid	gpb_own_aggregate(GpbAggregateFunction function, Oid type);
 
+/* Is an aggregate a member of the extension, whatever it computes? */
+extern bool gpb_is_own_aggregate(Oid aggregate);
+
 /* Is a value of this SQL type what the aggregate, of GPB_INPUT_WORD, takes? */
 extern bool gpb_aggregate_takes(const GpbAggregate *known, Oid type);
 
@@ -119,6 +128,13 @@ static inline bool
 gpb_function_is_percentile(GpbAggregateFunction function)
 {
 	return function == GPB_PERCENTILE_DISC || function == GPB_PERCENTILE_CONT;
+}
+
+/* Is it a transition state of core's? */
+static inline bool
+gpb_function_is_state(GpbAggregateFunction function)
+{
+	return function >= GPB_STATE_MOMENTS && function <= GPB_STATE_XOR;
 }
 
 /* Is it a state as an SQL value? */

@@ -133,23 +133,26 @@ endif
 # For what is compiled in one step from many sources: tests and benchmarks, which are built beside them
 HEADERS_ALL = $(wildcard $(foreach d,* */* */*/*,src/$(d).h) cuda/*.cuh cuda/*.h test/unit/*.h)
 
-# Machine code for Turing, Ampere, Ada (which runs that of Ampere) and Hopper, and PTX for what comes
-# after; the least compute capability comes first.
-CUDA_ARCHS ?= 75 80 90
+# Options and machine codes that this nvcc knows
+NVCC_KNOWS := $(if $(NVCC),$(shell $(NVCC) --help | grep -o -e '^--[A-Za-z-]*'; $(NVCC) --list-gpu-code))
+# Machine code for Turing, Ampere, Ada (which runs that of Ampere), Hopper, and Blackwell for servers (100)
+# and for others (120), where nvcc knows them: from 12.8 on; the least compute capability comes first.
+CUDA_ARCHS ?= $(patsubst sm_%,%,$(filter $(NVCC_KNOWS),sm_75 sm_80 sm_90 sm_100 sm_120))
 NVCC_FLAGS = -std=c++17 -O3 $(LINEINFO) $(if $(filter yes,$(WERROR)),-Werror all-warnings) $(NVCC_COMPRESS) \
 	-Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra -I$(TOP)/src
+# PTX, of the first, for all other GPUs: for those that come after, and for those between two of the list
+NVCC_PTX = -gencode arch=compute_$(firstword $(CUDA_ARCHS)),code=compute_$(firstword $(CUDA_ARCHS))
 # Sources of CUDA_ONCE are read once, for the first architecture, and ptxas makes the machine code of
-# each from that PTX; the others are read for each.
+# each from that PTX; the others are read for each, those from 100 on as for the last one before.
 NVCC_ARCHS = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(firstword $(CUDA_ARCHS)),code=sm_$(a)) \
-	-gencode arch=compute_$(firstword $(CUDA_ARCHS)),code=compute_$(firstword $(CUDA_ARCHS))
-NVCC_ARCHS_EACH = $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
-	-gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
-# The options that this nvcc knows
-NVCC_HELP := $(if $(NVCC),$(shell $(NVCC) --help | grep -o -e '^--[A-Za-z-]*'))
+	$(NVCC_PTX)
+CUDA_READ = $(or $(filter-out 1%,$(CUDA_ARCHS)),$(firstword $(CUDA_ARCHS)))
+NVCC_ARCHS_EACH = $(foreach a,$(CUDA_ARCHS),-gencode \
+	arch=compute_$(if $(filter $(a),$(CUDA_READ)),$(a),$(lastword $(CUDA_READ))),code=sm_$(a)) $(NVCC_PTX)
 # Line tables, twice the size of the code: none for users; LINEINFO=-lineinfo makes them for profilers
 LINEINFO ?=
 # Device code compressed as far as this nvcc can
-NVCC_COMPRESS = $(if $(filter --compress-mode,$(NVCC_HELP)),-compress-mode=size,-Xfatbin -compress-all)
+NVCC_COMPRESS = $(if $(filter --compress-mode,$(NVCC_KNOWS)),-compress-mode=size,-Xfatbin -compress-all)
 NVCC_LINK = $(NVCC) $(filter-out -lineinfo,$(NVCC_FLAGS)) $(NVCC_ARCHS) -shared -cudart static \
 	-Xcompiler -static-libstdc++,-static-libgcc -Xlinker --exclude-libs=ALL,-z,relro,-z,now
 CUDA_SRCS = $(call sources,cuda/*.cu)
@@ -182,7 +185,7 @@ CUDA_OBJS = $(patsubst %,cuda/%.o,$(filter-out bench,$(CUDA_NAMES)))
 QUICK ?=
 NVCC_QUICK_1 = -Xptxas -Ofc=min
 NVCC_QUICK_2 = --Ofast-compile max
-NVCC_QUICK = $(if $(filter --Ofast-compile,$(NVCC_HELP)),$(NVCC_QUICK_$(QUICK)))
+NVCC_QUICK = $(if $(filter --Ofast-compile,$(NVCC_KNOWS)),$(NVCC_QUICK_$(QUICK)))
 
 ifeq ($(CUDA)$(SILENT)$(wildcard gpubtree_cuda.so)$(filter-out all install,$(MAKECMDGOALS)),yes)
 $(info gpubtree: $(words $(OBJS)) sources of C, and with nvcc $(words $(CUDA_OBJS)) of CUDA for compute capabilities $(CUDA_ARCHS),)

@@ -141,7 +141,7 @@ deb_build()
 {
 	folder=$layer/build/gpubtree-$version
 	copy_sources "$folder"
-	tar -C "$layer/build" --exclude=debian -cJf "$layer/build/gpubtree_$version.orig.tar.xz" \
+	tar -C "$layer/build" --exclude=debian -czf "$layer/build/gpubtree_$version.orig.tar.gz" \
 		"gpubtree-$version"
 	options=
 	profiles=

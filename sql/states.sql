@@ -137,6 +137,12 @@ SELECT serial('SELECT gpubtree_merge(f), gpubtree_merge(xv) FROM hourly') = work
 	(SELECT gpubtree_merge(m) FROM (SELECT gpubtree_merge(f) AS m FROM hourly GROUP BY date_trunc('month', hour)) q) = (SELECT gpubtree_partial(f) FROM reading) AS twice;
 SELECT gpubtree_merge(a, b) = gpubtree_merge(b, a) AND gpubtree_merge(a, b) = (SELECT gpubtree_partial(f) FROM reading) AS both, gpubtree_merge(a, NULL) = a AND gpubtree_merge(NULL, a) = a AS one,
 	gpubtree_merge(NULL, NULL) IS NULL AS neither FROM (SELECT gpubtree_partial(f) FILTER (WHERE g < 3) AS a, gpubtree_partial(f) FILTER (WHERE g >= 3) AS b FROM reading) q;
+-- values of states of all sizes, which have some in common, are those of the rows; longer than what an entry holds, too
+SELECT parts, bool_and(merged = whole) FROM (SELECT parts, gpubtree_merge(i) AS i, gpubtree_merge(w) AS w, gpubtree_merge(n) AS n, gpubtree_merge(id) AS id, gpubtree_merge(f) AS f
+		FROM generate_series(1, 4000, 1333) parts, LATERAL (SELECT gpubtree_partial_values(i / 3) AS i, gpubtree_partial_values(w || g || repeat('long', i % 7)) AS w, gpubtree_partial_values(n * 1e20) AS n,
+			gpubtree_partial_values(id) AS id, gpubtree_partial_values(f) AS f FROM reading GROUP BY sqrt(abs(hashint4(i + s))::bigint % (parts::bigint * parts))::int ORDER BY hashtext(min(t)::text)) q GROUP BY parts) m,
+	(SELECT gpubtree_partial_values(i / 3) AS wi, gpubtree_partial_values(w || g || repeat('long', i % 7)) AS ww, gpubtree_partial_values(n * 1e20) AS wn, gpubtree_partial_values(id) AS wid,
+		gpubtree_partial_values(f) AS wf FROM reading) r, LATERAL (VALUES (i, wi), (w, ww), (n, wn), (id, wid), (f, wf)) v(merged, whole) GROUP BY parts ORDER BY parts;
 -- what is compared above was made by workers, and by partitions
 SET gpubtree.enabled = off; SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET enable_indexscan = off;
 SET enable_bitmapscan = off;

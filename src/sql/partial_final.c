@@ -173,7 +173,7 @@ final_numerics(const GpbPartialNumerics *numerics, GpbAggregateFunction function
 static Datum
 final_words(GpbPartial *state, const GpbNamedAggregate *aggregate, bool *isnull)
 {
-	const GpbAnswerFormat *format = gpb_partial_format(state->kind, state->type);
+	const GpbAnswerFormat *format = state->format;
 	GpbAggregateItem item = {
 		.function = aggregate->function,
 		.column = aggregate->term,

@@ -33,6 +33,21 @@ is_numerics(const GpbPartial *partial)
 	return partial->numerics != NULL;
 }
 
+static void
+set_header(GpbPartial *partial)
+{
+	uint8	   *at = partial->header;
+
+	*at++ = GPB_PARTIAL_VERSION;
+	*at++ = (uint8) partial->kind;
+	*at++ = partial->type->number;
+	if (has_order(partial->kind))
+		*at++ = partial->extreme->by_type->number;
+	if (partial->type->form == GPB_FORM_TEXT)
+		*at++ = (uint8) GetDatabaseEncoding();
+	partial->header_length = (int) (at - partial->header);
+}
+
 GpbPartial *
 gpb_partial_new(GpbPartialKind kind, const GpbPartialType *type, const GpbPartialType *by_type)
 {
@@ -49,6 +64,7 @@ gpb_partial_new(GpbPartialKind kind, const GpbPartialType *type, const GpbPartia
 		gpb_numerics_new(partial);
 	else
 		gpb_sums_new(partial);
+	set_header(partial);
 	return partial;
 }
 
@@ -67,7 +83,7 @@ gpb_partial_count(const GpbPartial *partial)
 		return gpb_values_count(partial);
 	if (is_numerics(partial))
 		return partial->numerics->count;
-	return partial->answer[gpb_partial_format(partial->kind, partial->type)->column[0].count];
+	return partial->answer[partial->format->column[0].count];
 }
 
 /* ---- headers ---- */
@@ -79,18 +95,6 @@ typedef struct GpbPartialHeader
 	const GpbPartialType *type;
 	const GpbPartialType *by_type;	/* NULL if the kind has no order */
 } GpbPartialHeader;
-
-static void
-put_header(StringInfo to, const GpbPartial *partial)
-{
-	appendStringInfoChar(to, GPB_PARTIAL_VERSION);
-	appendStringInfoChar(to, (char) partial->kind);
-	appendStringInfoChar(to, (char) partial->type->number);
-	if (has_order(partial->kind))
-		appendStringInfoChar(to, (char) partial->extreme->by_type->number);
-	if (partial->type->form == GPB_FORM_TEXT)
-		appendStringInfoChar(to, (char) GetDatabaseEncoding());
-}
 
 /* Raise an error unless there are states of this kind and types. */
 static void
@@ -161,22 +165,22 @@ take_rest(GpbPartialReader *reader, GpbPartial *partial)
 		gpb_partial_damaged("it is too long");
 }
 
-static void
-open_bytes(const struct varlena *bytes, GpbPartialReader *reader, GpbPartialHeader *header)
+static inline GpbPartialReader
+reader_of(const struct varlena *bytes)
 {
-	reader->at = (const uint8 *) VARDATA_ANY(bytes);
-	reader->end = reader->at + VARSIZE_ANY_EXHDR(bytes);
-	take_header(reader, header);
+	const uint8 *at = (const uint8 *) VARDATA_ANY(bytes);
+
+	return (GpbPartialReader) {at, at + VARSIZE_ANY_EXHDR(bytes)};
 }
 
 GpbPartial *
 gpb_partial_read(const struct varlena *bytes)
 {
-	GpbPartialReader reader;
+	GpbPartialReader reader = reader_of(bytes);
 	GpbPartialHeader header;
 	GpbPartial *partial;
 
-	open_bytes(bytes, &reader, &header);
+	take_header(&reader, &header);
 	partial = gpb_partial_new(header.kind, header.type, header.by_type);
 	take_rest(&reader, partial);
 	return partial;
@@ -201,11 +205,18 @@ require_same(const GpbPartial *into, GpbPartialKind kind, const GpbPartialType *
 void
 gpb_partial_merge_bytes(GpbPartial *into, const struct varlena *bytes)
 {
-	GpbPartialReader reader;
+	GpbPartialReader reader = reader_of(bytes);
 	GpbPartialHeader header;
 
-	open_bytes(bytes, &reader, &header);
-	require_same(into, header.kind, header.type, header.by_type);
+	/* a header has one form, so most are known without being read */
+	if (reader.end - reader.at >= into->header_length &&
+		memcmp(reader.at, into->header, into->header_length) == 0)
+		reader.at += into->header_length;
+	else
+	{
+		take_header(&reader, &header);
+		require_same(into, header.kind, header.type, header.by_type);
+	}
 	take_rest(&reader, into);
 }
 
@@ -233,7 +244,7 @@ gpb_partial_write(GpbPartial *partial)
 
 	initStringInfo(&to);
 	appendStringInfoSpaces(&to, VARHDRSZ);
-	put_header(&to, partial);
+	appendBinaryStringInfo(&to, (char *) partial->header, partial->header_length);
 	if (partial->extreme != NULL)
 		gpb_extreme_put(&to, partial);
 	else if (partial->values != NULL)

@@ -110,13 +110,19 @@ typedef struct GpbPartialExtreme
 
 typedef struct GpbPartialValues GpbPartialValues;
 
+/* Bytes of the longest header: version, kind, two types, encoding */
+#define GPB_PARTIAL_HEADER	5
+
 typedef struct GpbPartial
 {
 	GpbPartialKind kind;
 	const GpbPartialType *type; /* of values; of pairs float8 */
 	MemoryContext context;		/* of all its memory */
+	uint8		header[GPB_PARTIAL_HEADER]; /* what its bytes begin with */
+	int			header_length;
+	const GpbAnswerFormat *format;	/* of an answer that is a state; it stays for good */
 	/* one of these: */
-	int64	   *answer;			/* sums of words, in the format gpb_partial_format() */
+	int64	   *answer;			/* sums of words, in this format */
 	GpbPartialNumerics *numerics;
 	GpbPartialValues *values;
 	GpbPartialExtreme *extreme;
@@ -159,9 +165,6 @@ extern bool gpb_partial_is(const GpbPartial *partial, GpbPartialKind kind, Oid t
 
 /* ---- sums of words (partial_sums.c) ---- */
 
-/* The format of the answers of such states; it stays for good. */
-extern const GpbAnswerFormat *gpb_partial_format(GpbPartialKind kind, const GpbPartialType *type);
-
 /* Add a value that is not NULL, given by its word, to a state of integers or floats. */
 extern void gpb_partial_add_word(GpbPartial *partial, int64 word);
 
@@ -200,7 +203,7 @@ extern void gpb_partial_take_numerics(GpbPartial *partial, const GpbPartialNumer
 extern void gpb_partial_add_value(GpbPartial *partial, Datum value, int64 count);
 
 /* The number of different values */
-extern uint64 gpb_partial_nvalues(const GpbPartial *partial);
+extern uint64 gpb_partial_nvalues(GpbPartial *partial);
 
 /* Value number i, in an order of the state's own, and its count; palloc'd if by reference */
 extern Datum gpb_partial_value(GpbPartial *partial, uint64 i, int64 *count);

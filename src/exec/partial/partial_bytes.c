@@ -9,9 +9,6 @@
  */
 #include "compat.h"
 
-#include "common/int.h"
-#include "port/pg_bswap.h"
-
 #include "exec/partial/partial_internal.h"
 
 void
@@ -25,36 +22,15 @@ gpb_partial_damaged(const char *what)
 			 errhint("Compute the state anew from its rows.")));
 }
 
-int64
-gpb_add_counts(int64 a, int64 b)
+void
+gpb_too_many_values(void)
 {
-	int64		sum;
-
-	if (pg_add_s64_overflow(a, b, &sum))
-		ereport(ERROR,
-				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-				 errmsg("aggregate states have too many values")));
-	return sum;
+	ereport(ERROR,
+			(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			 errmsg("aggregate states have too many values")));
 }
 
 /* ---- bytes and words ---- */
-
-const uint8 *
-gpb_take_bytes(GpbPartialReader *reader, Size n)
-{
-	const uint8 *bytes = reader->at;
-
-	if (n > (Size) (reader->end - bytes))
-		gpb_partial_damaged("it is cut short");
-	reader->at += n;
-	return bytes;
-}
-
-uint8
-gpb_take_byte(GpbPartialReader *reader)
-{
-	return *gpb_take_bytes(reader, 1);
-}
 
 void
 gpb_put_count(StringInfo to, int64 count)
@@ -67,21 +43,18 @@ gpb_put_count(StringInfo to, int64 count)
 }
 
 int64
-gpb_take_count(GpbPartialReader *reader)
+gpb_take_rest_of_count(GpbPartialReader *reader, uint8 byte)
 {
-	uint64		count = 0;
-	int			shift = 0;
-	uint8		byte;
+	uint64		count = byte & 0x7F;
 
-	do
+	for (int shift = 7; (byte & 0x80) != 0; shift += 7)
 	{
 		byte = gpb_take_byte(reader);
 		/* nine bytes have the 63 bits of the greatest count */
-		if (shift == 63 || (byte == 0 && shift > 0))
+		if (shift == 63 || byte == 0)
 			gpb_partial_damaged("a number is not in its shortest form");
 		count |= (uint64) (byte & 0x7F) << shift;
-		shift += 7;
-	} while ((byte & 0x80) != 0);
+	}
 	return (int64) count;
 }
 
@@ -91,15 +64,6 @@ gpb_put_word(StringInfo to, int64 word)
 	uint64		bytes = pg_hton64((uint64) word);
 
 	appendBinaryStringInfo(to, (char *) &bytes, sizeof(bytes));
-}
-
-int64
-gpb_take_word(GpbPartialReader *reader)
-{
-	uint64		bytes;
-
-	memcpy(&bytes, gpb_take_bytes(reader, sizeof(bytes)), sizeof(bytes));
-	return (int64) pg_ntoh64(bytes);
 }
 
 /* ---- exact sums ---- */

@@ -9,9 +9,13 @@
 #define GPB_PARTIAL_INTERNAL_H
 
 #include "postgres.h"
+#include "catalog/pg_type.h"
+#include "common/int.h"
 #include "lib/stringinfo.h"
+#include "port/pg_bswap.h"
 
 #include "exec/partial/partial.h"
+#include "program/program_steps.h"
 
 /* ---- bytes (partial_bytes.c) ---- */
 
@@ -26,23 +30,66 @@ typedef struct GpbPartialReader
 extern void gpb_partial_damaged(const char *what) pg_attribute_noreturn();
 
 /* Take n bytes.  Raises an error if there are fewer. */
-extern const uint8 *gpb_take_bytes(GpbPartialReader *reader, Size n);
-extern uint8 gpb_take_byte(GpbPartialReader *reader);
+static inline const uint8 *
+gpb_take_bytes(GpbPartialReader *reader, Size n)
+{
+	const uint8 *bytes = reader->at;
+
+	if (unlikely(n > (Size) (reader->end - bytes)))
+		gpb_partial_damaged("it is cut short");
+	reader->at += n;
+	return bytes;
+}
+
+static inline uint8
+gpb_take_byte(GpbPartialReader *reader)
+{
+	return *gpb_take_bytes(reader, 1);
+}
 
 /* A number that is not negative: seven bits a byte, the lowest first, in as few bytes as do */
 extern void gpb_put_count(StringInfo to, int64 count);
-extern int64 gpb_take_count(GpbPartialReader *reader);
+
+/* Take such a number, of which this is the first byte. */
+extern int64 gpb_take_rest_of_count(GpbPartialReader *reader, uint8 byte);
+
+static inline int64
+gpb_take_count(GpbPartialReader *reader)
+{
+	uint8		byte = gpb_take_byte(reader);
+
+	return likely(byte < 0x80) ? byte : gpb_take_rest_of_count(reader, byte);
+}
 
 /* A word of 8 bytes, the highest byte first */
 extern void gpb_put_word(StringInfo to, int64 word);
-extern int64 gpb_take_word(GpbPartialReader *reader);
+
+static inline int64
+gpb_take_word(GpbPartialReader *reader)
+{
+	uint64		bytes;
+
+	memcpy(&bytes, gpb_take_bytes(reader, sizeof(bytes)), sizeof(bytes));
+	return (int64) pg_ntoh64(bytes);
+}
 
 /* An exact sum, normalized when it is written; what is read is added to *sum. */
 extern void gpb_put_float_sum(StringInfo to, GpbFloatSum *sum);
 extern void gpb_take_float_sum(GpbPartialReader *reader, int64 count, GpbFloatSum *sum);
 
+/* Raise the error for states that have together more values than can be counted. */
+extern void gpb_too_many_values(void) pg_attribute_noreturn();
+
 /* Add counts.  Raises an error if there would be too many. */
-extern int64 gpb_add_counts(int64 a, int64 b);
+static inline int64
+gpb_add_counts(int64 a, int64 b)
+{
+	int64		sum;
+
+	if (unlikely(pg_add_s64_overflow(a, b, &sum)))
+		gpb_too_many_values();
+	return sum;
+}
 
 /* ---- values (partial_types.c) ---- */
 
@@ -50,7 +97,14 @@ extern int64 gpb_add_counts(int64 a, int64 b);
 extern const GpbPartialType *gpb_partial_type_numbered(int number);
 
 /* Is it gpb_float_order() of a value of this type of floats? */
-extern bool gpb_is_order_of(const GpbPartialType *type, int64 order);
+extern bool gpb_is_order_of_real(int64 order);
+
+static inline bool
+gpb_is_order_of(const GpbPartialType *type, int64 order)
+{
+	return order != PG_INT64_MIN && gpb_float_order(gpb_float_unorder(order)) == order &&
+		(type->sql != FLOAT4OID || gpb_is_order_of_real(order));
+}
 
 /* The bytes of a value, which are of the current context where they are not in it */
 extern void gpb_partial_encode(const GpbPartialType *type, Datum datum, GpbPartialValue *value);
@@ -66,8 +120,35 @@ extern void gpb_take_value(GpbPartialReader *reader, const GpbPartialType *type,
 extern void gpb_partial_keep(GpbPartialValue *value);
 extern void gpb_partial_free(GpbPartialValue *value);
 
-/* The order of the bytes */
-extern int	gpb_compare_bytes(const GpbPartialValue *a, const GpbPartialValue *b);
+/* The order of the bytes of two values, of which one at least is elsewhere */
+extern int	gpb_compare_long(const GpbPartialValue *a, const GpbPartialValue *b);
+
+/* Word number i of a value that is in it, whose bytes end with zeros */
+static inline uint64
+gpb_short_word(const GpbPartialValue *value, int i)
+{
+	uint64		word;
+
+	memcpy(&word, value->bytes.here + sizeof(word) * i, sizeof(word));
+	return pg_ntoh64(word);
+}
+
+/* The order of the bytes of two values of one type */
+static inline int
+gpb_compare_bytes(const GpbPartialValue *a, const GpbPartialValue *b)
+{
+	if (unlikely(Max(a->length, b->length) > GPB_PARTIAL_SHORT))
+		return gpb_compare_long(a, b);
+	for (int i = 0; i < 2; i++)
+	{
+		uint64		x = gpb_short_word(a, i);
+		uint64		y = gpb_short_word(b, i);
+
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return (a->length > b->length) - (a->length < b->length);
+}
 
 /* The order of values, by bytes for texts */
 extern int	gpb_compare_values(const GpbPartialType *type, const GpbPartialValue *a,

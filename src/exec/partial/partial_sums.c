@@ -34,8 +34,9 @@ kind_terms(GpbPartialKind kind)
 	return kind == GPB_PARTIAL_OF_PAIRS ? GPB_PARTIAL_RESTS + 1 : 1;
 }
 
-const GpbAnswerFormat *
-gpb_partial_format(GpbPartialKind kind, const GpbPartialType *type)
+/* The format of the answers of states of words; it stays for good. */
+static const GpbAnswerFormat *
+partial_format(GpbPartialKind kind, const GpbPartialType *type)
 {
 	static GpbAnswerFormat formats[GPB_PARTIAL_OF_PAIRS + 1][2];
 	bool		is_float = type->form == GPB_FORM_FLOAT;
@@ -57,16 +58,15 @@ gpb_partial_format(GpbPartialKind kind, const GpbPartialType *type)
 void
 gpb_sums_new(GpbPartial *partial)
 {
-	const GpbAnswerFormat *format = gpb_partial_format(partial->kind, partial->type);
-
-	partial->answer = palloc(gpb_answer_width(format));
-	gpb_answer_init(format, partial->answer);
+	partial->format = partial_format(partial->kind, partial->type);
+	partial->answer = palloc(gpb_answer_width(partial->format));
+	gpb_answer_init(partial->format, partial->answer);
 }
 
 static inline const GpbAnswerColumn *
 term_column(const GpbPartial *partial, int term)
 {
-	return &gpb_partial_format(partial->kind, partial->type)->column[term];
+	return &partial->format->column[term];
 }
 
 /* ---- values ---- */
@@ -226,7 +226,7 @@ gpb_partial_add_to_answer(GpbPartial *partial, int term, const GpbAnswerColumn *
 {
 	if (partial->answer == NULL)
 		elog(ERROR, "an aggregate state of kind %d has no words of an answer", partial->kind);
-	gpb_answer_normalize(gpb_partial_format(partial->kind, partial->type), partial->answer);
+	gpb_answer_normalize(partial->format, partial->answer);
 	add_column(column, answer, term_column(partial, term), partial->answer);
 }
 
@@ -234,7 +234,7 @@ gpb_partial_add_to_answer(GpbPartial *partial, int term, const GpbAnswerColumn *
 void
 gpb_sums_merge(GpbPartial *into, GpbPartial *from)
 {
-	const GpbAnswerFormat *format = gpb_partial_format(into->kind, into->type);
+	const GpbAnswerFormat *format = into->format;
 
 	(void) gpb_add_counts(into->answer[format->column[0].count],
 						  from->answer[format->column[0].count]);
@@ -357,7 +357,7 @@ merge_rests(const GpbAnswerFormat *format, int64 *answer)
 void
 gpb_sums_put(StringInfo to, GpbPartial *partial)
 {
-	const GpbAnswerFormat *format = gpb_partial_format(partial->kind, partial->type);
+	const GpbAnswerFormat *format = partial->format;
 	int64	   *answer = partial->answer;
 
 	gpb_put_count(to, answer[format->column[0].count]);
@@ -375,7 +375,7 @@ gpb_sums_put(StringInfo to, GpbPartial *partial)
 void
 gpb_sums_take(GpbPartialReader *reader, GpbPartial *partial)
 {
-	const GpbAnswerFormat *format = gpb_partial_format(partial->kind, partial->type);
+	const GpbAnswerFormat *format = partial->format;
 	int64	   *answer = partial->answer;
 	int64		count = gpb_take_count(reader);
 

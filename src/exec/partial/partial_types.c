@@ -136,40 +136,48 @@ is_word_of(const GpbPartialType *type, int64 word)
 }
 
 bool
-gpb_is_order_of(const GpbPartialType *type, int64 order)
+gpb_is_order_of_real(int64 order)
 {
-	double		value;
+	double		value = gpb_float_value(gpb_float_unorder(order));
 
-	if (order == PG_INT64_MIN || gpb_float_order(gpb_float_unorder(order)) != order)
-		return false;
-	value = gpb_float_value(gpb_float_unorder(order));
-	return type->sql != FLOAT4OID || isnan(value) || isinf(value) ||
+	return isnan(value) || isinf(value) ||
 		(fabs(value) <= FLT_MAX && (double) (float4) value == value);
 }
 
-/* ---- words as bytes ---- */
+/* ---- words as bytes: so many, the highest first, with the sign bit inverted ---- */
 
-/* The word of "length" bytes, the highest first and its sign bit inverted */
-static int64
+static inline uint64
+sign_bit(int length)
+{
+	return (uint64) 1 << (8 * length - 1);
+}
+
+static inline int64
 word_of_bytes(const uint8 *bytes, int length)
 {
 	uint64		word = 0;
 
-	for (int i = 0; i < length; i++)
-		word = word << 8 | bytes[i];
-	return (int64) (word - ((uint64) 1 << (8 * length - 1)));
+	/* copies of a constant number of bytes are loads */
+	if (length == sizeof(uint64))
+		memcpy(&word, bytes, sizeof(uint64));
+	else if (length == sizeof(uint32))
+		memcpy(&word, bytes, sizeof(uint32));
+	else if (length == sizeof(uint16))
+		memcpy(&word, bytes, sizeof(uint16));
+	else
+		memcpy(&word, bytes, sizeof(uint8));
+	word = pg_ntoh64(word) >> 8 * (sizeof(word) - length);
+	return (int64) (word - sign_bit(length));
 }
 
-static void
-word_to_bytes(int64 word, int length, uint8 *bytes)
+/* Make a word the bytes of a value. */
+static inline void
+set_word(GpbPartialValue *value, int64 word, int length)
 {
-	uint64		rest = (uint64) word ^ (uint64) 1 << (8 * length - 1);
+	uint64		bytes = pg_hton64(((uint64) word ^ sign_bit(length)) << 8 * (sizeof(word) - length));
 
-	for (int i = length - 1; i >= 0; i--)
-	{
-		bytes[i] = (uint8) rest;
-		rest >>= 8;
-	}
+	value->length = length;
+	memcpy(value->bytes.here, &bytes, sizeof(bytes));
 }
 
 /* ---- numerics ---- */
@@ -329,8 +337,7 @@ gpb_partial_encode(const GpbPartialType *type, Datum datum, GpbPartialValue *val
 			word = gpb_partial_word(type, datum);
 			if (type->form == GPB_FORM_FLOAT)
 				word = gpb_float_order(word);
-			value->length = type->length;
-			word_to_bytes(word, type->length, value->bytes.here);
+			set_word(value, word, type->length);
 			break;
 		case GPB_FORM_UUID:
 			set_bytes(value, DatumGetUUIDP(datum)->data, UUID_LEN);
@@ -429,10 +436,13 @@ gpb_take_value(GpbPartialReader *reader, const GpbPartialType *type, GpbPartialV
 		return;
 	}
 	bytes = gpb_take_bytes(reader, (Size) length);
-	set_bytes(value, bytes, (Size) length);
 	if (type->form == GPB_FORM_UUID)
+	{
+		set_bytes(value, bytes, UUID_LEN);
 		return;
+	}
 	word = word_of_bytes(bytes, length);
+	set_word(value, word, length);
 	if (type->form == GPB_FORM_FLOAT ? !gpb_is_order_of(type, word) : !is_word_of(type, word))
 		gpb_partial_damaged("a value is none of its type");
 }
@@ -459,7 +469,7 @@ gpb_partial_free(GpbPartialValue *value)
 /* ---- orders ---- */
 
 int
-gpb_compare_bytes(const GpbPartialValue *a, const GpbPartialValue *b)
+gpb_compare_long(const GpbPartialValue *a, const GpbPartialValue *b)
 {
 	int			order = memcmp(gpb_partial_value_bytes(a), gpb_partial_value_bytes(b),
 							   Min(a->length, b->length));

@@ -109,7 +109,7 @@ batch_stop(GpbBatch *batch)
 	batch->engine = NULL;
 }
 
-/* The engine by which devices answer: the index may be cut into pieces, one of which this may be. */
+/* The engine by which devices answer a run: of an index that is cut, that of its pieces. */
 static const GpbBatchEngine *
 batch_device_engine(GpbBatch *batch)
 {

@@ -325,7 +325,9 @@ foreach my $pair ([ '"en-x-icu"', '"C"' ], [ '"C"', '"en-x-icu"' ], [ 'same_lett
 	is(() = $sent =~ /Remote SQL: SELECT[^\n]*GROUP BY [12]/g, $same ? 0 : 4, $same ? 'their rows are sent' : 'their groups are sent');
 }
 
-# States that are kept, as in a rollup table over shards and local partitions: core merges them
+# States that are kept, as in a rollup table over shards and local partitions: core merges them.  Of so
+# few rows it would rather have all.
+$node->safe_psql('postgres', "ALTER SERVER $_ OPTIONS (ADD fdw_tuple_cost '10')") foreach @shards;
 $node->safe_psql($_, "CREATE TABLE rolled (k timestamptz, g text, n int8, state bytea)") foreach @shards;
 $node->safe_psql('postgres', "CREATE TABLE rolled (k timestamptz, g text, n int8, state bytea) PARTITION BY RANGE (k);"
 	. join('', map { "CREATE FOREIGN TABLE rolled$_ PARTITION OF rolled FOR VALUES FROM ('2026-0$_-01') TO ('2026-0" . ($_ + 1) . "-01') SERVER s$_ OPTIONS (table_name 'rolled');" } 1 .. 3)
@@ -342,6 +344,8 @@ foreach my $case ([ "gpubtree_merge(state)", '' ], [ "n % 3, gpubtree_merge(stat
 	# max() of texts and averages have no state that SQL could ask for
 	is(() = $plan =~ /Remote SQL: SELECT[^\n]*gpubtree_\w+\(/g, $of =~ /max\(g\)|avg\(n\)/ ? 0 : 3, 'are merged there first, where states are values');
 }
+
+$node->safe_psql('postgres', "ALTER SERVER $_ OPTIONS (DROP fdw_tuple_cost)") foreach @shards;
 
 # What a shard does is done by a node of ours there.
 {

@@ -101,3 +101,59 @@ DELETE FROM t WHERE id % 20 = 7 OR k BETWEEN -30000 AND -28000;
 VACUUM ANALYZE t;
 SELECT fill(1, 300);
 -- end
+
+-- newest
+ALTER EXTENSION gpubtree UPDATE;
+-- end
+
+-- part
+CREATE TABLE one (k timestamptz NOT NULL, g text, n int4, b int8, f float8, d numeric(9,2), w numeric(30,4));
+INSERT INTO one SELECT timestamptz '2026-03-01' + i * interval '13 minutes', 'g' || i % 5, nullif(i % 101, 7), i * 12345678901234, (i % 1000 - 500) * 0.1::float8 * 10 ^ (i % 20),
+	i % 10000 / 4.0, (i - 3000) * 98765432109876.5432 FROM generate_series(1, 6000) i;
+CREATE TABLE part AS SELECT * FROM one WHERE k >= '2026-04-01';
+ALTER TABLE part ALTER k SET NOT NULL, ALTER d TYPE numeric(9,2), ALTER w TYPE numeric(30,4);
+CREATE INDEX ON one USING gpubtree (k) INCLUDE (g, n, b, f, d, w);
+CREATE INDEX ON part USING gpubtree (k) INCLUDE (g, n, b, f, d, w);
+VACUUM ANALYZE one;
+VACUUM ANALYZE part;
+-- end
+
+-- shard
+CREATE EXTENSION postgres_fdw;
+CREATE SERVER other FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host :'directory', port :'other', dbname 'postgres', extensions 'gpubtree');
+CREATE USER MAPPING FOR CURRENT_USER SERVER other;
+CREATE TABLE far (LIKE one) PARTITION BY RANGE (k);
+CREATE TABLE near PARTITION OF far FOR VALUES FROM (MINVALUE) TO ('2026-04-01');
+CREATE FOREIGN TABLE there PARTITION OF far FOR VALUES FROM ('2026-04-01') TO (MAXVALUE) SERVER other OPTIONS (table_name 'part');
+INSERT INTO near SELECT * FROM one WHERE k < '2026-04-01';
+CREATE INDEX ON far USING gpubtree (k) INCLUDE (g, n, b, f, d, w);
+ANALYZE far;
+SET enable_seqscan = off;
+SET enable_sort = off;
+SET enable_hashagg = off;
+SET gpubtree.setup_cost = 0;
+SET gpubtree.batch_setup_cost = 0;
+-- of each query: its groups are sent, and the answer is that of the one table
+CREATE FUNCTION is_same(query text) RETURNS bool LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	sent bool := false;
+	far text;
+	one text;
+	digest text := 'SELECT md5(string_agg(q::text, '';'' ORDER BY q::text COLLATE "C")) FROM (%s) q';
+BEGIN
+	FOR line IN EXECUTE format('EXPLAIN (VERBOSE, COSTS OFF) ' || query, 'far') LOOP
+		sent := sent OR line ~ 'Remote SQL: SELECT.*count\(';
+	END LOOP;
+	EXECUTE format(digest, format(query, 'far')) INTO far;
+	EXECUTE format(digest, format(query, 'one')) INTO one;
+	RETURN sent AND far = one;
+END $$;
+SELECT is_same(query) FROM unnest(ARRAY[
+	'SELECT count(*), sum(n), avg(b), min(f), max(k) FROM %s',
+	'SELECT g, sum(f), stddev(f), corr(f, n), sum(w), variance(d), stddev(w) FROM %s WHERE k > now() - interval ''50 years'' GROUP BY g',
+	'SELECT date_trunc(''day'', k, ''Europe/Berlin''), avg(f), bit_xor(n) FROM %s GROUP BY 1 HAVING count(*) > 3',
+	'SELECT percentile_cont(0.3) WITHIN GROUP (ORDER BY n), count(DISTINCT g), max(g) FROM %s',
+	'SELECT g, gpubtree_partial(f), gpubtree_partial_variance(w), gpubtree_partial_regression(f, n) FROM %s GROUP BY g',
+	'SELECT g, n %% 3, sum(d * 2), var_pop(n) FROM %s GROUP BY ROLLUP (g, n %% 3)']) AS query;
+-- end

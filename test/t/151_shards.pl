@@ -12,6 +12,7 @@
 # GPB_ROUNDS	number of layouts (default 4)
 use GpubtreeTest;
 use GpubtreeRandom;
+use GpubtreeHold;
 
 my $random = GpubtreeRandom->new(rounds => 4, settings => <<'CONF');
 session_preload_libraries = 'auto_explain'
@@ -25,8 +26,8 @@ my @shards = qw(s1 s2 s3);
 
 foreach my $shard (@shards)
 {
-	# the extension is in it
-	$node->safe_psql('postgres', "CREATE DATABASE $shard TEMPLATE postgres");
+	# the extension is in it; postgres_fdw's sessions have settings of their own
+	$node->safe_psql('postgres', "CREATE DATABASE $shard TEMPLATE postgres; ALTER DATABASE $shard SET TimeZone = 'Asia/Tokyo'; ALTER DATABASE $shard SET DateStyle = 'German'");
 }
 
 # answer() returns rows in one order, answer_or_error() also what is raised.  remote() has the queries
@@ -325,9 +326,11 @@ foreach my $pair ([ '"en-x-icu"', '"C"' ], [ '"C"', '"en-x-icu"' ], [ 'same_lett
 	is(() = $sent =~ /Remote SQL: SELECT[^\n]*GROUP BY [12]/g, $same ? 0 : 4, $same ? 'their rows are sent' : 'their groups are sent');
 }
 
-# States that are kept, as in a rollup table over shards and local partitions: core merges them
-$node->safe_psql($_, "CREATE TABLE rolled (k timestamptz, g text, n int8, state bytea)") foreach @shards;
-$node->safe_psql('postgres', "CREATE TABLE rolled (k timestamptz, g text, n int8, state bytea) PARTITION BY RANGE (k);"
+# States that are kept, as in a rollup table over shards and local partitions: core merges them.  Of so
+# few rows it would rather have all.
+$node->safe_psql('postgres', "ALTER SERVER $_ OPTIONS (ADD fdw_tuple_cost '10')") foreach @shards;
+$node->safe_psql($_, "CREATE TABLE rolled (k timestamptz, g text, n int4, state bytea)") foreach @shards;
+$node->safe_psql('postgres', "CREATE TABLE rolled (k timestamptz, g text, n int4, state bytea) PARTITION BY RANGE (k);"
 	. join('', map { "CREATE FOREIGN TABLE rolled$_ PARTITION OF rolled FOR VALUES FROM ('2026-0$_-01') TO ('2026-0" . ($_ + 1) . "-01') SERVER s$_ OPTIONS (table_name 'rolled');" } 1 .. 3)
 	. "CREATE TABLE rolled4 PARTITION OF rolled DEFAULT; INSERT INTO rolled SELECT date_trunc('day', k), g, count(*), gpubtree_partial(f) FROM one GROUP BY 1, 2; CREATE TABLE rolled_here AS TABLE rolled; ANALYZE rolled");
 foreach my $case ([ "gpubtree_merge(state)", '' ], [ "n % 3, gpubtree_merge(state) FILTER (WHERE k < now()), count(*), sum(n), max(k)", 'GROUP BY n % 3' ],
@@ -343,6 +346,8 @@ foreach my $case ([ "gpubtree_merge(state)", '' ], [ "n % 3, gpubtree_merge(stat
 	is(() = $plan =~ /Remote SQL: SELECT[^\n]*gpubtree_\w+\(/g, $of =~ /max\(g\)|avg\(n\)/ ? 0 : 3, 'are merged there first, where states are values');
 }
 
+$node->safe_psql('postgres', "ALTER SERVER $_ OPTIONS (DROP fdw_tuple_cost)") foreach @shards;
+
 # What a shard does is done by a node of ours there.
 {
 	my $log = -s $node->logfile;
@@ -355,6 +360,27 @@ foreach my $case ([ "gpubtree_merge(state)", '' ], [ "n % 3, gpubtree_merge(stat
 	like($plans, qr/date_bin.*?Custom Scan \(Gpubtree(Bucket|Bucket\w*|Aggregate)\)/s, 'and for bins');
 	$node->safe_psql('postgres', 'ALTER DATABASE s1 RESET ALL');
 }
+
+# Shards that are slow, a view of which waits for a lock: all of them work meanwhile, and a cancel ends them.
+$node->safe_psql($_, 'CREATE VIEW slow AS SELECT part.* FROM part, (SELECT pg_advisory_xact_lock_shared(151) OFFSET 0) locked') foreach @shards;
+my @holders = map { $node->background_psql($_) } @shards;
+$_->query_safe('SELECT pg_advisory_lock(151)') foreach @holders;
+$node->safe_psql('postgres', "ALTER FOREIGN TABLE part$_ OPTIONS (SET table_name 'slow')") foreach 0 .. 2;
+my $waiting = "SELECT count(*) = %d FROM pg_stat_activity WHERE wait_event = 'advisory' AND datname IN ('s1', 's2', 's3')";
+my $slow = gpb_start($node, [ $low_cost, 'SELECT count(*), sum(f) FROM far' ], "application_name = 'asks slow shards'");
+ok($node->poll_query_until('postgres', sprintf $waiting, 3), 'slow shards all work at once');
+$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'asks slow shards'");
+ok($node->poll_query_until('postgres', sprintf $waiting, 0), 'a cancel ends what they do');
+like(gpb_finish($slow), qr/canceling statement due to user request/, 'and the query');
+$holders[$_]->quit foreach 0, 2;
+$node->safe_psql('postgres', "ALTER SERVER s2 OPTIONS (ADD options '-c statement_timeout=200')");
+my (undef, undef, $late) = $node->psql('postgres', $low_cost . 'SELECT count(*), sum(f) FROM far');
+like($late, qr/canceling statement due to statement timeout.*partition "part1" on server "s2"/s, 'a shard that is too late is named');
+$node->safe_psql('postgres', 'ALTER SERVER s2 OPTIONS (DROP options)');
+$holders[1]->quit;
+is(far('SELECT count(*), sum(f) FROM far WHERE f < 1e300'), far('SELECT count(*), sum(f) FROM one WHERE f < 1e300'), 'then it answers');
+$node->safe_psql('postgres', "ALTER FOREIGN TABLE part$_ OPTIONS (SET table_name 'part')") foreach 0 .. 2;
+$node->safe_psql($_, 'DROP VIEW slow') foreach @shards;
 
 # A server of which nobody has said that it has the extension is asked for what core has.
 $node->safe_psql('postgres', "ALTER SERVER s2 OPTIONS (DROP extensions)");

@@ -23,8 +23,8 @@ typedef struct GpbShardQuery
 	List	   *exprs;			/* one for each column */
 	int			n;
 	GpbShardColumn column[GPB_MAX_SHARD_COLUMNS];
-	List	   *partial;		/* of partial aggregates: in the place of each expression what the scan
-								 * returns it as; NIL otherwise */
+	List	   *partial;		/* of partial aggregates: in the place of each expression what the
+								 * scan returns it as; NIL otherwise */
 	int		   *terms;			/* of each item: the term with its values */
 	List	   *bins;			/* group expressions, of which shards make smaller bins, with
 								 * CaseTestExpr in the place of the moment */

@@ -124,7 +124,7 @@ states_query(PlannerInfo *root, const PathTarget *target, GpbShardQuery *asked)
 
 /* ---- the path ---- */
 
-/* GetForeignUpperPaths of a leaf: core's, and a path of partial aggregates, which core has none of */
+/* GetForeignUpperPaths of a leaf: core's, and a path of partial aggregates, which core lacks */
 static void
 states_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 				   RelOptInfo *output, void *extra)

@@ -22,15 +22,6 @@
 #include "exec/compile/program_words.h"
 #include "page/numeric.h"
 
-float8
-gpb_column_float_sum(const GpbAnswerColumn *column, const int64 *answer)
-{
-	const int64 *sum = answer + column->float_sum;
-
-	return column->narrow ? gpb_narrow_sum_final((const GpbNarrowSum *) sum) :
-		gpb_float_sum_final((const GpbFloatSum *) sum);
-}
-
 /* The exact sum of float4, which is not rounded to one before the end */
 static Datum
 final_float4_sum(const GpbAnswerColumn *column, const int64 *answer)

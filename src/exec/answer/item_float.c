@@ -231,6 +231,15 @@ gpb_narrow_sum_final(const GpbNarrowSum *sum)
 	return gpb_float_value((int64) pattern);
 }
 
+float8
+gpb_column_float_sum(const GpbAnswerColumn *column, const int64 *answer)
+{
+	const int64 *sum = answer + column->float_sum;
+
+	return column->narrow ? gpb_narrow_sum_final((const GpbNarrowSum *) sum) :
+		gpb_float_sum_final((const GpbFloatSum *) sum);
+}
+
 /* An exact sum of a term, at this word of the answer, as a wide one, in "room" if it is narrow */
 static const GpbFloatSum *
 wide_sum(const GpbAnswerColumn *column, const int64 *answer, int word, GpbFloatSum *room)

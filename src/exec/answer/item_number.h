@@ -107,7 +107,7 @@ extern bytea *gpb_item_partial(const GpbAggregateItem *item, const GpbAnswerColu
 extern float8 gpb_float_sum_final(const GpbFloatSum *sum);
 extern float8 gpb_narrow_sum_final(const GpbNarrowSum *sum);
 
-/* Either, as a term has it (item_final.c) */
+/* Either, as a term has it */
 extern float8 gpb_column_float_sum(const GpbAnswerColumn *column, const int64 *answer);
 
 /*

@@ -3,10 +3,11 @@
  * worker_aggregate.c
  *	  The aggregates by which Citus asks its workers for transition states of others.
  *
- * Of an aggregate with a combine function that it does not take apart itself, Citus asks a shard for
+ * Of an aggregate with a combine function that it does not take apart itself, Citus asks a shard
+ * for
  *
- *	SELECT worker_partial_agg('stddev(double precision)'::regprocedure, value) FROM ...
- *	SELECT worker_partial_agg('corr(double precision,double precision)'::regprocedure, ROW(y, x)) ...
+ *	worker_partial_agg('stddev(double precision)'::regprocedure, value)
+ *	worker_partial_agg('corr(double precision,double precision)'::regprocedure, ROW(y, x))
  *
  * and from version 14 on worker_binary_partial_agg() likewise.  The result is the state as its type
  * writes it, or sends it; of a state of type internal, as its serial function does.  A state is

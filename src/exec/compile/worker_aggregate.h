@@ -14,9 +14,9 @@
 #include "exec/functions/core_aggregate.h"
 
 /*
- * The aggregate whose state this one returns, with its own arguments and the same FILTER; NULL if it
- * is none of Citus's, or of a state that no node makes as core would.  *state is filled in: what is
- * to be computed.
+ * The aggregate whose state this one returns, with its own arguments and the same FILTER; NULL if
+ * it is none of Citus's, or of a state that no node makes.  *state is filled in: what is to be
+ * computed.
  */
 extern Aggref *gpb_worker_aggregate(const Aggref *aggref, GpbAggregate *state);
 

@@ -181,7 +181,8 @@ find_own(Oid aggregate)
 	for (int i = 0; i < lengthof(own_aggregates) && found == NULL; i++)
 	{
 		if (strcmp(own_aggregates[i].step, symbol) != 0 ||
-			own_aggregates[i].as.type != first_argument(aggregate) || !gpb_is_own_aggregate(aggregate))
+			own_aggregates[i].as.type != first_argument(aggregate) ||
+			!gpb_is_own_aggregate(aggregate))
 			continue;
 		found = palloc(sizeof(GpbAggregate));
 		*found = own_aggregates[i].as;

@@ -116,7 +116,7 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 #endif
 
-/* ---- 17: no old_snapshot_threshold any more; numbers of processes ---- */
+/* ---- 17: no old_snapshot_threshold any more; numbers of processes; names of waits ---- */
 
 #if PG_VERSION_NUM >= 170000
 
@@ -128,11 +128,14 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 #define GPB_ARRAY_LENGTH(root, array) estimate_array_length(root, array)
 
+#define GPB_NEW_WAIT_EVENT(name) WaitEventExtensionNew(name)
+
 #else
 
 #define MyProcNumber (MyProc->pgprocno)
 #define GPB_LOCAL_TRANSACTION(proc) ((proc)->lxid)
 #define GPB_ARRAY_LENGTH(root, array) estimate_array_length(array)
+#define GPB_NEW_WAIT_EVENT(name) ((void) (name), PG_WAIT_EXTENSION)
 
 #endif
 

@@ -23,6 +23,7 @@
 #include "index/index.h"
 #include "mirror/mirror.h"
 #include "sql/sql.h"
+#include "waits.h"
 
 PG_MODULE_MAGIC;
 
@@ -66,6 +67,7 @@ shmem_startup(void)
 {
 	if (previous_shmem_startup_hook)
 		previous_shmem_startup_hook();
+	gpb_waits_init();
 	gpb_mirror_init_shmem();
 	gpb_settled_init_shmem();
 	gpb_leaf_cells_init_shmem();

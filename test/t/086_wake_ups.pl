@@ -28,6 +28,7 @@ my $holder = $node->background_psql('postgres');
 my $asker = $node->background_psql('postgres');
 my $watcher = $node->background_psql('postgres');
 my $pid = $asker->query_safe('SELECT pg_backend_pid()');
+my $answer = gpb_wait_event($node, 'Answer');
 
 like($asker->query_safe("EXPLAIN (ANALYZE, COSTS OFF) $sum"), qr/Engine: host device/, 'the device answers');
 
@@ -103,7 +104,7 @@ in_time('a backend that fell asleep just before the answer is woken', sub
 	wait_for_asker('advisory');
 	gpb_wait_for_service_at($node, 'answer');
 	$holder->query_safe('SELECT pg_advisory_unlock(0, 7001)');
-	wait_for_asker('Extension');
+	wait_for_asker($answer);
 	gpb_release_service($node, 'answer');
 	return time_to_answer();
 });
@@ -120,7 +121,7 @@ in_time('a service that was asked just before the sleep does not sleep', sub
 	my $first = ask($holder);
 	gpb_wait_for_service_at($node, 'sleep');
 	ask($asker);
-	wait_for_asker('Extension');
+	wait_for_asker($answer);
 	gpb_release_service($node, 'sleep');
 	my $time = time_to_answer();
 	like($first . $holder->query('SELECT 1'), qr/^1901\|/m, 'the first answer');

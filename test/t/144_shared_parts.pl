@@ -126,6 +126,7 @@ prepare();
 my $right = serial($join);
 my $serial_leaves = leaves('max_parallel_workers_per_gather = 0');
 cmp_ok(leaves(), '<', $serial_leaves + 4 * 16 + 1, "four processes read about the $serial_leaves leaves that one reads");
+my $exchange = gpb_wait_event($node, 'KeyExchange');
 my @rounds = ("work_mem = '64kB'", 'hash_mem_multiplier = 1');
 is($node->safe_psql('postgres', join('', map { "SET $_;" } @join_forced, @rounds) . $join), $right, 'many rounds');
 
@@ -140,7 +141,7 @@ for my $settings ([], \@rounds)
 	# it waits for those that have read rows
 	($holder, $reader) = start_held($join, 'exchange-put', @$settings);
 	gpb_wait_for_sessions($node, 'reader', 3, "wait_event_type = 'Lock' AND backend_type = 'parallel worker'");
-	gpb_wait_for_sessions($node, 'reader', 1, "wait_event_type = 'Extension' AND backend_type = 'client backend'");
+	gpb_wait_for_sessions($node, 'reader', 1, "wait_event = '$exchange' AND backend_type = 'client backend'");
 	is(release($holder, $reader), $right, 'workers that have read rows are waited for');
 }
 
@@ -156,7 +157,7 @@ for my $end ("pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_nam
 {
 	my ($holder, $reader) = start_held($join, 'exchange-put');
 	gpb_wait_for_sessions($node, 'reader', 3, "wait_event_type = 'Lock' AND backend_type = 'parallel worker'");
-	gpb_wait_for_sessions($node, 'reader', 1, "wait_event_type = 'Extension' AND backend_type = 'client backend'");
+	gpb_wait_for_sessions($node, 'reader', 1, "wait_event = '$exchange' AND backend_type = 'client backend'");
 	$node->safe_psql('postgres', "SELECT $end");
 	like(gpb_finish($reader), qr/canceling statement|terminating (connection|background worker)/, 'ended while others wait');
 	$holder->quit;

@@ -17,7 +17,7 @@ use parent 'Exporter';
 our @EXPORT = qw(gpb_seed gpb_setseed gpb_node gpb_standby gpb_compare_function gpb_engine gpb_plan_node
   gpb_holder gpb_wait_for_hold gpb_wait_for_service gpb_service_pid gpb_start_pgbench gpb_end_pgbench
   gpb_go_on gpb_kill_backend gpb_nothing_crashed gpb_index_is_sound
-  gpb_waits_for_pin gpb_waits_for_page);
+  gpb_waits_for_pin gpb_waits_for_page gpb_wait_event);
 
 # Conditions on pg_stat_activity: does a session wait for others to unpin a page, or for the lock of
 # a page?  19 has other names of these.
@@ -26,6 +26,14 @@ sub gpb_waits_for_pin { return "wait_event IN ('BufferPin', 'BufferCleanup')" }
 sub gpb_waits_for_page
 {
 	return "(wait_event = 'BufferContent' OR wait_event_type = 'Buffer' AND wait_event <> 'BufferCleanup')";
+}
+
+# What pg_stat_activity calls that wait of ours (src/waits.c): to 16 extensions have no names of waits.
+sub gpb_wait_event
+{
+	my ($node, $name) = @_;
+
+	return $node->safe_psql('postgres', 'SHOW server_version_num') < 170000 ? 'Extension' : "Gpubtree$name";
 }
 
 # "use GpubtreeTest" is also what every script would begin with: strict, warnings, and the functions

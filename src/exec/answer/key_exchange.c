@@ -14,7 +14,6 @@
 #include "compat.h"
 
 #include "access/parallel.h"
-#include "pgstat.h"
 #include "port/atomics.h"
 #include "storage/barrier.h"
 #include "utils/memutils.h"
@@ -23,6 +22,7 @@
 #include "hold.h"
 #include "key_sort.h"
 #include "large_array.h"
+#include "waits.h"
 
 /*
  * Parts for each process, so that those who are done sooner take more; the least ranges of a part
@@ -261,7 +261,8 @@ put_run(GpbExchangeSide *side, void *ranges, uint32 n)
 static void
 next_phase(GpbExchangeSide *side)
 {
-	bool		elected = BarrierArriveAndWait(&side->shared->barrier, PG_WAIT_EXTENSION);
+	bool		elected = BarrierArriveAndWait(&side->shared->barrier,
+												gpb_waits[GPB_WAIT_KEY_EXCHANGE]);
 
 	side->phase++;
 	/* nobody takes parts before this process has put in what it reads next */

@@ -18,7 +18,6 @@
 #include "storage/proc.h"
 #include "storage/s_lock.h"
 #include "utils/memutils.h"
-#include "utils/wait_event.h"
 
 #include "hold.h"
 #include "mirror/backend/held.h"
@@ -26,6 +25,7 @@
 #include "mirror/service_state.h"
 #include "mirror/statistics.h"
 #include "program/leaf_aggregate.h"
+#include "waits.h"
 
 /*
  * To be put to sleep and woken costs both sides system calls, more than a small request takes.  So
@@ -64,7 +64,7 @@ claim_slot(int device, GpbSlotClass class, bool wait, int *number)
 	gpb_service_wait_begin(&service, device);
 	while (gpb_service_is_there(device) && !gpb_service_hangs(&service) &&
 		   (slot = gpb_slot_try_claim(device, class, number)) == NULL)
-		ConditionVariableTimedSleep(cv, gpb_service_wait_ms(&service), PG_WAIT_EXTENSION);
+		ConditionVariableTimedSleep(cv, gpb_service_wait_ms(&service), gpb_waits[GPB_WAIT_SLOT]);
 	ConditionVariableCancelSleep();
 	return slot;
 }
@@ -240,7 +240,7 @@ sleep_till_answer(const GpbRequest *request)
 		}
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 waiting ? gpb_service_wait_ms(&wait) : GPB_FIRST_SLEEP_MS,
-						 PG_WAIT_EXTENSION);
+						 gpb_waits[GPB_WAIT_ANSWER]);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 		slept = true;

@@ -11,7 +11,6 @@
  */
 #include "mirror/backend/request.h"
 
-#include "utils/wait_event.h"
 
 #include "hold.h"
 #include "mirror/backend/held.h"
@@ -19,6 +18,7 @@
 #include "mirror/map_image.h"
 #include "mirror/pool.h"
 #include "mirror/service_state.h"
+#include "waits.h"
 
 /* ---- begin ---- */
 
@@ -43,7 +43,8 @@ take_units(GpbRequest *request, Size bytes, bool wait)
 	gpb_service_wait_begin(&service, device);
 	while (pg_atomic_read_u64(&gpb_services[device].available) == request->incarnation &&
 		   !gpb_service_hangs(&service) && !(taken = gpb_pool_take(request->slot, bytes)))
-		ConditionVariableTimedSleep(cv, gpb_service_wait_ms(&service), PG_WAIT_EXTENSION);
+		ConditionVariableTimedSleep(cv, gpb_service_wait_ms(&service),
+									gpb_waits[GPB_WAIT_BATCH_MEMORY]);
 	ConditionVariableCancelSleep();
 	return taken;
 }

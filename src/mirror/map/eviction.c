@@ -8,10 +8,10 @@
 #include "mirror/map/eviction.h"
 
 #include "storage/condition_variable.h"
-#include "utils/wait_event.h"
 
 #include "mirror/heartbeat.h"
 #include "mirror/map/changed_map.h"
+#include "waits.h"
 
 /* Is a device among those that are meant?  What a service that is gone has nobody can free now. */
 static bool
@@ -85,7 +85,7 @@ gpb_registry_free_one(int except, TimestampTz keep_since)
 	/* the sleep returns true if it timed out, false if the service ended it */
 	while (victim != GPB_NOT_MIRRORED && gpb_service_serves(device) && !gpb_service_hangs(&wait) &&
 		   ConditionVariableTimedSleep(&gpb_registry->freed_cv, gpb_service_wait_ms(&wait),
-									   PG_WAIT_EXTENSION))
+									   gpb_waits[GPB_WAIT_EVICTION]))
 		 /* it is not done yet */ ;
 	ConditionVariableCancelSleep();
 	return victim != GPB_NOT_MIRRORED;

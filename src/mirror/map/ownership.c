@@ -11,10 +11,10 @@
 #include "mirror/map/ownership.h"
 
 #include "storage/proc.h"
-#include "utils/wait_event.h"
 
 #include "mirror/heartbeat.h"
 #include "mirror/map/registry.h"
+#include "waits.h"
 
 bool
 gpb_own_try(int slot)
@@ -42,7 +42,7 @@ gpb_own(int slot)
 	ConditionVariablePrepareToSleep(cv);
 	gpb_service_wait_begin(&wait, mirror->device);
 	while (!(owned = gpb_own_try(slot)) && !gpb_service_hangs(&wait))
-		ConditionVariableTimedSleep(cv, gpb_service_wait_ms(&wait), PG_WAIT_EXTENSION);
+		ConditionVariableTimedSleep(cv, gpb_service_wait_ms(&wait), gpb_waits[GPB_WAIT_REFRESH]);
 	ConditionVariableCancelSleep();
 	return owned;
 }

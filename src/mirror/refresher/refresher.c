@@ -31,12 +31,12 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
-#include "utils/wait_event.h"
 
 #include "hold.h"
 #include "mirror/refresher_state.h"
 #include "mirror/service_state.h"
 #include "mirror/settings.h"
+#include "waits.h"
 
 /* How long a mirror is hot after its last use, in milliseconds */
 #define GPB_HOT_MS			5000
@@ -223,7 +223,7 @@ static void
 refresher_sleep(long ms)
 {
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (ms >= 0 ? WL_TIMEOUT : 0), ms,
-					 PG_WAIT_EXTENSION);
+					 gpb_waits[GPB_WAIT_REFRESHER]);
 }
 
 void

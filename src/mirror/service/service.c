@@ -24,7 +24,6 @@
 #include "storage/proc.h"
 #include "storage/s_lock.h"
 #include "utils/guc.h"
-#include "utils/wait_event.h"
 
 #include "hold.h"
 #include "mirror/heartbeat.h"
@@ -34,6 +33,7 @@
 #include "mirror/service/served.h"
 #include "mirror/service_state.h"
 #include "mirror/slots.h"
+#include "waits.h"
 
 /*
  * The service looks for more work before it sleeps: four times as long as the time between two
@@ -215,6 +215,6 @@ gpb_service_main(Datum arg)
 		}
 		GPB_HOLD_SERVICE("sleep");
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH, -1L,
-						 PG_WAIT_EXTENSION);
+						 gpb_waits[GPB_WAIT_SERVICE]);
 	}
 }

@@ -46,9 +46,10 @@ make_work()
 	trap 'exit 143' TERM HUP
 }
 
+# clean_up [STATUS]: end with that status, or the last command's.
 clean_up()
 {
-	status=$?
+	status=${1:-$?}
 	trap - EXIT
 	end_lanes
 	end_servers

@@ -75,6 +75,23 @@ end()
 	[ -n "$keep_work" ] || rm -rf "${work:?}/$1" "$work/$1.new" "$work/$1.work"
 }
 
+# end_layers: unmount what is still mounted, before the files are removed: all that is seen in a layer
+# would be, and a toolkit that is mounted there is the machine's own.
+end_layers()
+{
+	for mounted in "$work"/*; do
+		! mountpoint -q "$mounted" || umount --recursive --lazy "$mounted"
+	done
+}
+
+# bring_toolkit: mount the CUDA toolkit where the layer looks for it, read-only.
+bring_toolkit()
+{
+	mkdir -p "$layer/usr/local/cuda"
+	mount --rbind "$GPB_CUDA" "$layer/usr/local/cuda"
+	mount -o remount,bind,ro "$layer/usr/local/cuda"
+}
+
 # inside COMMAND...: run it in the layer, see in_root
 inside() { in_root "$layer" DEBIAN_FRONTEND=noninteractive "$@"; }
 
@@ -146,8 +163,7 @@ deb_build()
 	options=
 	profiles=
 	if [ -n "${GPB_CUDA:-}" ]; then
-		mkdir -p "$layer/usr/local/cuda"
-		mount --rbind "$GPB_CUDA" "$layer/usr/local/cuda"
+		bring_toolkit
 		# nvcc is there, though no package.
 		options=-d
 		profiles=pkg.gpubtree.cuda
@@ -415,8 +431,7 @@ docker_build()
 	copy_sources "$layer/gpubtree"
 	if [ "${1##*/}" = cuda.Dockerfile ]; then
 		[ -n "${GPB_CUDA:-}" ] || { echo "GPB_CUDA names no toolkit"; return 1; }
-		mkdir -p "$layer/usr/local/cuda"
-		mount --rbind "$GPB_CUDA" "$layer/usr/local/cuda"
+		bring_toolkit
 	fi
 	# Whether it compiles: for one kind of GPU, not optimized
 	stage 1 "$1" | commands | sed 's/^CUDA_ARCHS=.*/CUDA_ARCHS=90/; s/^QUICK=.*/QUICK=2/' | script

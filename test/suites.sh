@@ -260,7 +260,8 @@ sanitize_server()
 
 # Compile the CUDA object for all GPUs that users have, and check that it exports its one symbol alone.
 # Nothing here runs it, so it is compiled as quickly as nvcc can, with the same errors and warnings, and
-# not compressed.  The suites that run it, on a machine with a GPU, optimize it.
+# not compressed; and of GPUs that are alike for one: ptxas reads the same PTX for Ampere and Hopper, and
+# for both kinds of Blackwell.  The suites that run it, on a machine with a GPU, optimize it.
 #
 # Sources that the Makefile does not have read once for all (CUDA_ONCE) are read once for compute
 # capabilities below 8.0 and once for all others, which is all that they ask about the architecture
@@ -271,10 +272,11 @@ run_cuda_build()
 	p=0
 	f=1
 	read_for='compute_$(if $(filter 7%,$a),$a,80)'
-	archs='$(foreach a,$(CUDA_ARCHS),-gencode arch='$read_for',code=sm_$a)'
+	for_each='$(foreach a,$(filter-out 80 100,$(CUDA_ARCHS)),-gencode arch='
 	copy_sources "$work/cuda-build"
 	if asks_of_ampere_alone "$work/cuda-build/cuda" >"$out" 2>&1 &&
-		cuda_make QUICK=2 NVCC_COMPRESS= NVCC_ARCHS_EACH="$archs" gpubtree_cuda.so >>"$out" 2>&1 &&
+		cuda_make QUICK=2 NVCC_COMPRESS= NVCC_ARCHS="${for_each}compute_75,code=sm_\$a)" \
+			NVCC_ARCHS_EACH="$for_each$read_for,code=sm_\$a)" gpubtree_cuda.so >>"$out" 2>&1 &&
 		nm -D --defined-only "$work/cuda-build/gpubtree_cuda.so" >"$work/exports" &&
 		[ "$(awk '{ print $3 }' "$work/exports")" = gpb_cuda_device ]; then
 		p=1

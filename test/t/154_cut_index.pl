@@ -243,6 +243,7 @@ foreach my $device (0, 2)
 	answers("device $device came back", $node, map { random_query() } 1 .. 10);
 	fresh_devices();
 }
+is(engine(), '0, 1, 2', 'all are lost: the index is cut anew');
 gpb_hold_service($node, 'open.1');
 lose(1);
 gpb_wait_for_service_at($node, 'open.1');

@@ -197,6 +197,8 @@ require_batch(GpbBatch *batch, GpbBatchPieces *pieces, int p)
 	want = palloc0(sizeof(GpbBatchWant));
 	want->form = batch->form;
 	want->program = batch->program;
+	/* as a plan has it: the batch makes room for wide sums, and begins with narrow ones */
+	want->program.narrow_sums = false;
 	want->heap_rows = batch->heap_rows;
 	want->memory = batch->memory;
 	share->batch = gpb_batch_begin(batch->heap, batch->index, batch->snapshot, want,

@@ -13,7 +13,7 @@
 #include "storage/shmem.h"
 #include "utils/timestamp.h"
 
-#define GPB_REFUSALS		32	/* remembered */
+#define GPB_REFUSALS		(32 * GPB_MAX_DEVICES)	/* remembered */
 
 /*
  * How long an index that found no memory is not tried again: the first time, and at most.  The time

@@ -191,7 +191,7 @@ run_sanitize()
 		while IFS='|' read -r defect says; do
 			on_server sanitize psql -X -q -c \
 				"SELECT gpubtree_test_sanitizers('$defect')" || true
-			if grep -q "$says" "$work/run/sanitize/log"; then
+			if grep -Eq "$says" "$work/run/sanitize/log"; then
 				echo "caught: $defect"
 			else
 				echo "NOT CAUGHT: $defect"
@@ -208,7 +208,7 @@ run_sanitize()
 			read past a core chunk|AddressSanitizer: heap-buffer-overflow
 			read a freed chunk|AddressSanitizer: heap-use-after-free
 			shift by too much|runtime error: shift exponent
-			assertion|TRAP: FailedAssertion
+			assertion|TRAP: [Ff]ailed ?Assert
 		DEFECTS
 		on_server sanitize make -s -C "$source_sanitize" installcheck \
 			PG_CONFIG="$pg_sanitize/pg_config" CUDA=no || true

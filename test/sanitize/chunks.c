@@ -9,7 +9,8 @@
  * server calls for chunks of an AllocSet are replaced, for core's chunks as for gpubtree's.
  *
  * Only the suite "sanitize" of test/all links this file into gpubtree.so.  It depends on the memory
- * contexts of PostgreSQL 15.
+ * contexts of PostgreSQL 15, where what stands before a chunk names its context, or of 17 and later,
+ * where it has the number of the kind of context, of which we take one that is not used.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,15 +24,24 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#if PG_VERSION_NUM < 150000 || PG_VERSION_NUM >= 160000
-#error "chunks.c knows the memory contexts of PostgreSQL 15 only"
+#if PG_VERSION_NUM < 150000 || (PG_VERSION_NUM >= 160000 && PG_VERSION_NUM < 170000)
+#error "chunks.c knows the memory contexts of PostgreSQL 15, and of 17 and later"
+#endif
+
+#define HAS_KINDS	(PG_VERSION_NUM >= 170000)
+
+#if HAS_KINDS
+#include "utils/memutils_internal.h"
+#include "varatt.h"
 #endif
 
 /*
- * What stands before a chunk.  The server's own chunks have their size where ours have the mark; no
- * size is that large.  The context comes last because mcxt.c looks for it there.
+ * What stands before a chunk, last what mcxt.c looks for there: the context on 15, and later the
+ * kind of context, in the lowest bits of the mark.  On 15 the server's own chunks have their size
+ * where ours have the mark; no size is that large.
  */
-#define CHUNK_MARK	UINT64CONST(0xC0FFEE00C0FFEE00)
+#define CHUNK_KIND	8
+#define CHUNK_MARK	(UINT64CONST(0xC0FFEE00C0FFEE00) + CHUNK_KIND)
 
 typedef struct Chunk
 {
@@ -39,9 +49,24 @@ typedef struct Chunk
 	struct Chunk *next;
 	Size		size;
 	uint64		unused;			/* a chunk is aligned as malloc's blocks are */
+#if HAS_KINDS
+	MemoryContext context;
+	uint64		mark;
+#else
 	uint64		mark;
 	MemoryContext context;
+#endif
 } Chunk;
+
+/*
+ * The size of MemoryContextMethods in the server, which is built without the last member, that our
+ * assertions bring along
+ */
+#ifdef MEMORY_CONTEXT_CHECKING
+#define METHODS_SIZE	offsetof(MemoryContextMethods, check)
+#else
+#define METHODS_SIZE	sizeof(MemoryContextMethods)
+#endif
 
 #define CHUNK_OF(pointer)	((Chunk *) (pointer) - 1)
 #define POINTER_OF(chunk)	((void *) ((chunk) + 1))
@@ -104,8 +129,9 @@ unlink_chunk(Chunk *chunk)
 	chunk->context->mem_allocated -= sizeof(Chunk) + chunk->size;
 }
 
+/* Allocate a chunk.  Returns NULL if there is no memory. */
 static void *
-separate_alloc(MemoryContext context, Size size)
+allocate(MemoryContext context, Size size)
 {
 	Chunk	   *chunk = malloc(sizeof(Chunk) + size);
 
@@ -119,36 +145,108 @@ separate_alloc(MemoryContext context, Size size)
 }
 
 static void
-separate_free(MemoryContext context, void *pointer)
+free_chunk(Chunk *chunk)
 {
-	Chunk	   *chunk = CHUNK_OF(pointer);
-
-	if (chunk->mark != CHUNK_MARK)
-		original.free_p(context, pointer);
-	else
-	{
-		unlink_chunk(chunk);
-		free(chunk);
-	}
+	unlink_chunk(chunk);
+	free(chunk);
 }
 
-/* The chunk moves each time: nothing may rely on its staying. */
+/* Give a chunk another size.  It moves each time: nothing may rely on its staying. */
 static void *
-separate_realloc(MemoryContext context, void *pointer, Size size)
+move_chunk(Chunk *chunk, Size size)
 {
-	Chunk	   *chunk = CHUNK_OF(pointer);
-	void	   *moved;
+	void	   *moved = allocate(chunk->context, size);
 
-	if (chunk->mark != CHUNK_MARK)
-		return original.realloc(context, pointer, size);
-	moved = separate_alloc(context, size);
 	if (moved != NULL)
 	{
-		memcpy(moved, pointer, Min(size, chunk->size));
-		separate_free(context, pointer);
+		memcpy(moved, POINTER_OF(chunk), Min(size, chunk->size));
+		free_chunk(chunk);
 	}
 	return moved;
 }
+
+/* What the context says that a chunk takes; palloc_aligned() counts on a header of 8 bytes. */
+static Size
+space_of(const Chunk *chunk)
+{
+	return sizeof(uint64) + chunk->size;
+}
+
+#if HAS_KINDS
+
+static void *
+separate_alloc(MemoryContext context, Size size, int flags)
+{
+	void	   *pointer;
+
+	MemoryContextCheckSize(context, size, flags);
+	pointer = allocate(context, size);
+	return pointer != NULL ? pointer : MemoryContextAllocationFailure(context, size, flags);
+}
+
+static void
+separate_free(void *pointer)
+{
+	free_chunk(CHUNK_OF(pointer));
+}
+
+static void *
+separate_realloc(void *pointer, Size size, int flags)
+{
+	MemoryContext context = CHUNK_OF(pointer)->context;
+	void	   *moved;
+
+	MemoryContextCheckSize(context, size, flags);
+	moved = move_chunk(CHUNK_OF(pointer), size);
+	return moved != NULL ? moved : MemoryContextAllocationFailure(context, size, flags);
+}
+
+static MemoryContext
+separate_context(void *pointer)
+{
+	return CHUNK_OF(pointer)->context;
+}
+
+static Size
+separate_chunk_space(void *pointer)
+{
+	return space_of(CHUNK_OF(pointer));
+}
+
+#else
+
+static void *
+separate_alloc(MemoryContext context, Size size)
+{
+	return allocate(context, size);
+}
+
+static void
+separate_free(MemoryContext context, void *pointer)
+{
+	if (CHUNK_OF(pointer)->mark != CHUNK_MARK)
+		original.free_p(context, pointer);
+	else
+		free_chunk(CHUNK_OF(pointer));
+}
+
+static void *
+separate_realloc(MemoryContext context, void *pointer, Size size)
+{
+	if (CHUNK_OF(pointer)->mark != CHUNK_MARK)
+		return original.realloc(context, pointer, size);
+	return move_chunk(CHUNK_OF(pointer), size);
+}
+
+static Size
+separate_chunk_space(MemoryContext context, void *pointer)
+{
+	if (CHUNK_OF(pointer)->mark != CHUNK_MARK)
+		return original.get_chunk_space(context, pointer);
+	return space_of(CHUNK_OF(pointer));
+}
+
+#endif
 
 static void
 free_all(MemoryContext context)
@@ -159,7 +257,7 @@ free_all(MemoryContext context)
 	if (owner == NULL)
 		return;
 	while (owner->chunks != NULL)
-		separate_free(context, POINTER_OF(owner->chunks));
+		free_chunk(owner->chunks);
 	*place = owner->next;
 	free(owner);
 }
@@ -176,16 +274,6 @@ separate_delete(MemoryContext context)
 {
 	free_all(context);
 	original.delete_context(context);
-}
-
-static Size
-separate_chunk_space(MemoryContext context, void *pointer)
-{
-	Chunk	   *chunk = CHUNK_OF(pointer);
-
-	if (chunk->mark != CHUNK_MARK)
-		return original.get_chunk_space(context, pointer);
-	return sizeof(Chunk) + chunk->size;
 }
 
 static void
@@ -210,20 +298,37 @@ separate_chunks(void)
 	MemoryContextMethods *methods = (MemoryContextMethods *) TopMemoryContext->methods;
 	uintptr_t	page = sysconf(_SC_PAGESIZE);
 	uintptr_t	begins = (uintptr_t) methods / page * page;
-	uintptr_t	ends = (uintptr_t) (methods + 1);
+	uintptr_t	ends;
+
+#if HAS_KINDS
+	/* one table has the functions of all kinds, and palloc'd chunks of an AllocSet are of another one */
+	MemoryContextMethods *ours = (MemoryContextMethods *)
+		((char *) methods + (CHUNK_KIND - MCTX_ASET_ID) * METHODS_SIZE);
+
+	StaticAssertStmt(CHUNK_KIND == MCTX_8_UNUSED_ID, "the kind must be one that is not used");
+	StaticAssertStmt(offsetof(Chunk, mark) + sizeof(uint64) == sizeof(Chunk),
+					 "the kind must stand right before the chunk");
+	ends = (uintptr_t) (ours + 1);
+#else
+	MemoryContextMethods *ours = methods;
 
 	StaticAssertStmt(offsetof(Chunk, context) + sizeof(MemoryContext) == sizeof(Chunk),
 					 "the context must stand right before the chunk");
+	ends = (uintptr_t) (methods + 1);
+#endif
 	if (mprotect((void *) begins, ends - begins, PROT_READ | PROT_WRITE) != 0)
 		abort();
 	original = *methods;
 	methods->alloc = separate_alloc;
-	methods->free_p = separate_free;
-	methods->realloc = separate_realloc;
 	methods->reset = separate_reset;
 	methods->delete_context = separate_delete;
-	methods->get_chunk_space = separate_chunk_space;
 	methods->stats = separate_stats;
+	ours->free_p = separate_free;
+	ours->realloc = separate_realloc;
+	ours->get_chunk_space = separate_chunk_space;
+#if HAS_KINDS
+	ours->get_chunk_context = separate_context;
+#endif
 }
 
 /*

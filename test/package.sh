@@ -147,6 +147,9 @@ package_deb()
 	end build
 	begin clean "clean-$system"
 	expect "from nothing to the example's answer, without a compiler" deb_clean "$1" || true
+	[ -z "${GPB_CUDA:-}" ] ||
+		expect "the GPU code beside it, without a driver: the server says so and answers" \
+			deb_gpu_code "$1" || true
 	expect "it is removed without a trace" deb_remove "$1" || true
 	end clean
 	[ -z "$(command -v piuparts)" ] || expect "piuparts" deb_piuparts "$1" || true
@@ -240,12 +243,32 @@ deb_clean()
 	echo "measured: $(($(date +%s) - started)) s from nothing to the answer, apt-get included"
 }
 
+# The object needs no library but libc, ours finds it, and the log names what the machine lacks.
+deb_gpu_code()
+{
+	cp "$work"/packages/postgresql-"$1"-gpubtree-cuda_*.deb "$layer/tmp/"
+	log=/var/log/postgresql/postgresql-$1-main.log
+	script <<-SCRIPT
+		apt-get -q -y install /tmp/postgresql-$1-gpubtree-cuda_*.deb
+		ldd /usr/lib/postgresql/$1/lib/gpubtree_cuda.so >/tmp/needed
+		if grep -v -e linux-vdso -e /libc.so.6 -e /ld-linux- /tmp/needed; then exit 1; fi
+		for device in auto cuda; do
+			pg_conftool $1 main set gpubtree.device \$device
+			: >$log
+			$(example "$1" | tr '\n' ';')
+			grep -m 1 'gpubtree runs without a device: .*driver' $log >/tmp/said
+			sed "s/.*gpubtree runs/measured: device = \$device: gpubtree runs/" /tmp/said
+		done
+		pg_conftool $1 main remove gpubtree.device
+	SCRIPT
+}
+
 deb_remove()
 {
 	script <<-SCRIPT || return 1
 		pg_conftool $1 main remove shared_preload_libraries
 		apt-get -q -y purge postgresql-$1-gpubtree
-		rm -rf /gpubtree /tmp/postgresql-$1-gpubtree_*.deb
+		rm -rf /gpubtree /tmp/postgresql-$1-gpubtree*.deb
 		if find / -xdev -name '*gpubtree*' ! -name gpubtree.made | grep .; then exit 1; fi
 		pg_ctlcluster $1 main start
 	SCRIPT

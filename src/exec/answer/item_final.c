@@ -21,6 +21,7 @@
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
 #include "page/numeric.h"
+#include "page/numeric_core.h"
 
 /* The exact sum of float8 */
 static float8
@@ -133,9 +134,8 @@ final_avg(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int
 
 	if (gpb_word_is_float(item->type.sql))
 		return Float8GetDatum(final_float_sum(column, answer) / (float8) count);
-	return DirectFunctionCall2(numeric_div,
-							   NumericGetDatum(final_numeric_sum(item, column, answer)),
-							   NumericGetDatum(int64_to_numeric(count)));
+	return NumericGetDatum(gpb_numeric_of(numeric_div, final_numeric_sum(item, column, answer),
+										  int64_to_numeric(count)));
 }
 
 /* The least value or the greatest */

@@ -89,149 +89,32 @@ LANGUAGE C STRICT IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION gpubtree_state_read(bytea, internal) IS
 	'the partial state of bytes';
 
-CREATE AGGREGATE gpubtree_partial(smallint) (
-	SFUNC = gpubtree_sums_step,
-	STYPE = internal,
-	FINALFUNC = gpubtree_state_write,
-	COMBINEFUNC = gpubtree_state_combine,
-	SERIALFUNC = gpubtree_state_write,
-	DESERIALFUNC = gpubtree_state_read,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gpubtree_partial(smallint) IS
-	'partial state: count, exact sum, least and greatest';
-
-CREATE AGGREGATE gpubtree_partial(integer) (
-	SFUNC = gpubtree_sums_step,
-	STYPE = internal,
-	FINALFUNC = gpubtree_state_write,
-	COMBINEFUNC = gpubtree_state_combine,
-	SERIALFUNC = gpubtree_state_write,
-	DESERIALFUNC = gpubtree_state_read,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gpubtree_partial(integer) IS
-	'partial state: count, exact sum, least and greatest';
-
-CREATE AGGREGATE gpubtree_partial(bigint) (
-	SFUNC = gpubtree_sums_step,
-	STYPE = internal,
-	FINALFUNC = gpubtree_state_write,
-	COMBINEFUNC = gpubtree_state_combine,
-	SERIALFUNC = gpubtree_state_write,
-	DESERIALFUNC = gpubtree_state_read,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gpubtree_partial(bigint) IS
-	'partial state: count, exact sum, least and greatest';
-
-CREATE AGGREGATE gpubtree_partial(real) (
-	SFUNC = gpubtree_sums_step,
-	STYPE = internal,
-	FINALFUNC = gpubtree_state_write,
-	COMBINEFUNC = gpubtree_state_combine,
-	SERIALFUNC = gpubtree_state_write,
-	DESERIALFUNC = gpubtree_state_read,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gpubtree_partial(real) IS
-	'partial state: count, exact sum, least and greatest';
-
-CREATE AGGREGATE gpubtree_partial(double precision) (
-	SFUNC = gpubtree_sums_step,
-	STYPE = internal,
-	FINALFUNC = gpubtree_state_write,
-	COMBINEFUNC = gpubtree_state_combine,
-	SERIALFUNC = gpubtree_state_write,
-	DESERIALFUNC = gpubtree_state_read,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gpubtree_partial(double precision) IS
-	'partial state: count, exact sum, least and greatest';
-
-CREATE AGGREGATE gpubtree_partial(numeric) (
-	SFUNC = gpubtree_sums_step,
-	STYPE = internal,
-	FINALFUNC = gpubtree_state_write,
-	COMBINEFUNC = gpubtree_state_combine,
-	SERIALFUNC = gpubtree_state_write,
-	DESERIALFUNC = gpubtree_state_read,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gpubtree_partial(numeric) IS
-	'partial state: count, exact sum, least and greatest';
-
-CREATE AGGREGATE gpubtree_partial_variance(smallint) (
-	SFUNC = gpubtree_moments_step,
-	STYPE = internal,
-	FINALFUNC = gpubtree_state_write,
-	COMBINEFUNC = gpubtree_state_combine,
-	SERIALFUNC = gpubtree_state_write,
-	DESERIALFUNC = gpubtree_state_read,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gpubtree_partial_variance(smallint) IS
-	'partial state: count, exact sums of values and of squares, least and greatest';
-
-CREATE AGGREGATE gpubtree_partial_variance(integer) (
-	SFUNC = gpubtree_moments_step,
-	STYPE = internal,
-	FINALFUNC = gpubtree_state_write,
-	COMBINEFUNC = gpubtree_state_combine,
-	SERIALFUNC = gpubtree_state_write,
-	DESERIALFUNC = gpubtree_state_read,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gpubtree_partial_variance(integer) IS
-	'partial state: count, exact sums of values and of squares, least and greatest';
-
-CREATE AGGREGATE gpubtree_partial_variance(bigint) (
-	SFUNC = gpubtree_moments_step,
-	STYPE = internal,
-	FINALFUNC = gpubtree_state_write,
-	COMBINEFUNC = gpubtree_state_combine,
-	SERIALFUNC = gpubtree_state_write,
-	DESERIALFUNC = gpubtree_state_read,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gpubtree_partial_variance(bigint) IS
-	'partial state: count, exact sums of values and of squares, least and greatest';
-
-CREATE AGGREGATE gpubtree_partial_variance(real) (
-	SFUNC = gpubtree_moments_step,
-	STYPE = internal,
-	FINALFUNC = gpubtree_state_write,
-	COMBINEFUNC = gpubtree_state_combine,
-	SERIALFUNC = gpubtree_state_write,
-	DESERIALFUNC = gpubtree_state_read,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gpubtree_partial_variance(real) IS
-	'partial state: count, exact sums of values and of squares, least and greatest';
-
-CREATE AGGREGATE gpubtree_partial_variance(double precision) (
-	SFUNC = gpubtree_moments_step,
-	STYPE = internal,
-	FINALFUNC = gpubtree_state_write,
-	COMBINEFUNC = gpubtree_state_combine,
-	SERIALFUNC = gpubtree_state_write,
-	DESERIALFUNC = gpubtree_state_read,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gpubtree_partial_variance(double precision) IS
-	'partial state: count, exact sums of values and of squares, least and greatest';
-
-CREATE AGGREGATE gpubtree_partial_variance(numeric) (
-	SFUNC = gpubtree_moments_step,
-	STYPE = internal,
-	FINALFUNC = gpubtree_state_write,
-	COMBINEFUNC = gpubtree_state_combine,
-	SERIALFUNC = gpubtree_state_write,
-	DESERIALFUNC = gpubtree_state_read,
-	PARALLEL = SAFE
-);
-COMMENT ON AGGREGATE gpubtree_partial_variance(numeric) IS
-	'partial state: count, exact sums of values and of squares, least and greatest';
+-- Aggregates that differ in the types of their values alone
+DO LANGUAGE plpgsql $$
+DECLARE
+	value text;
+	name text;
+	step text;
+	what text;
+BEGIN
+	FOREACH value IN ARRAY ARRAY['smallint', 'integer', 'bigint', 'real', 'double precision', 'numeric'] LOOP
+		FOR name, step, what IN VALUES
+			('gpubtree_partial', 'gpubtree_sums_step', 'count, exact sum, least and greatest'),
+			('gpubtree_partial_variance', 'gpubtree_moments_step',
+				'count, exact sums of values and of squares, least and greatest')
+		LOOP
+			EXECUTE format('CREATE AGGREGATE %s(%s) (
+				SFUNC = %s,
+				STYPE = internal,
+				FINALFUNC = gpubtree_state_write,
+				COMBINEFUNC = gpubtree_state_combine,
+				SERIALFUNC = gpubtree_state_write,
+				DESERIALFUNC = gpubtree_state_read,
+				PARALLEL = SAFE)', name, value, step);
+			EXECUTE format('COMMENT ON AGGREGATE %s(%s) IS %L', name, value, 'partial state: ' || what);
+		END LOOP;
+	END LOOP;
+END $$;
 
 CREATE AGGREGATE gpubtree_partial_regression(double precision, double precision) (
 	SFUNC = gpubtree_pairs_step,

@@ -20,7 +20,6 @@
 #include "compat.h"
 
 #include "utils/memutils.h"
-#include "utils/timestamp.h"
 
 #include "large_array.h"
 #include "engine/batch_engine.h"
@@ -213,7 +212,7 @@ require_batch(GpbBatch *batch, GpbBatchPieces *pieces, int p)
 
 /* Begin what falls to a piece, if anything does. */
 static void
-submit_share(GpbBatch *batch, GpbBatchPieces *pieces, int p, TimestampTz keep_since)
+submit_share(GpbBatch *batch, GpbBatchPieces *pieces, int p)
 {
 	GpbPieceShare *share = &pieces->share[p];
 	GpbBatch   *own;
@@ -225,17 +224,16 @@ submit_share(GpbBatch *batch, GpbBatchPieces *pieces, int p, TimestampTz keep_si
 	if (batch->answers != NULL)
 		share->answers = gpb_alloc_array(pieces->context, (Size) share->n * own->widest);
 	share->submitted = true;
-	(void) gpb_batch_submit(own, share->ranges, share->n, share->answers, keep_since);
+	(void) gpb_batch_submit(own, share->ranges, share->n, share->answers, batch->keep_since);
 }
 
 static void
 submit_all(GpbBatch *batch, GpbBatchPieces *pieces)
 {
-	TimestampTz keep_since = batch->keep_since != 0 ? batch->keep_since : GetCurrentTimestamp();
 	int			p;
 
 	for (p = 0; p < pieces->cut.n; p++)
-		submit_share(batch, pieces, p, keep_since);
+		submit_share(batch, pieces, p);
 }
 
 /* End the batches; what they counted is the run's from now on. */

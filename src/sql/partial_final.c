@@ -22,6 +22,7 @@
 #include "exec/answer/item_final.h"
 #include "exec/answer/item_number.h"
 #include "exec/partial/partial.h"
+#include "page/numeric_core.h"
 #include "sql/partial_percentiles.h"
 
 PG_FUNCTION_INFO_V1(gpubtree_final_count);
@@ -143,7 +144,6 @@ static Numeric
 final_numerics(const GpbPartialNumerics *numerics, GpbAggregateFunction function)
 {
 	bool		finite = !numerics->nan && !numerics->infinity && !numerics->minus_infinity;
-	Datum		count;
 
 	switch (function)
 	{
@@ -156,9 +156,7 @@ final_numerics(const GpbPartialNumerics *numerics, GpbAggregateFunction function
 		case GPB_AVG:
 			if (!finite)
 				return numeric_special(numerics);
-			count = NumericGetDatum(int64_to_numeric(numerics->count));
-			return DatumGetNumeric(DirectFunctionCall2(numeric_div,
-													   NumericGetDatum(numerics->sum), count));
+			return gpb_numeric_of(numeric_div, numerics->sum, int64_to_numeric(numerics->count));
 		default:
 			if (!finite)
 				return numeric_special(&(GpbPartialNumerics) {.nan = true});

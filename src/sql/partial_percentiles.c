@@ -15,6 +15,7 @@
 #include "utils/fmgrprotos.h"
 
 #include "exec/answer/fractions.h"
+#include "page/numeric_core.h"
 #include "program/program_steps.h"
 #include "sql/partial_percentiles.h"
 
@@ -63,7 +64,7 @@ compare_ordered(const void *a, const void *b, void *context)
 
 	CHECK_FOR_INTERRUPTS();
 	if (ordered->type->form == GPB_FORM_NUMERIC)
-		return DatumGetInt32(DirectFunctionCall2(numeric_cmp, x, y));
+		return gpb_numeric_compare(DatumGetNumeric(x), DatumGetNumeric(y));
 	return DatumGetInt32(DirectFunctionCall2Coll(bttextcmp, ordered->collation, x, y));
 }
 

@@ -21,6 +21,7 @@
 #include "exec/compile/program_codes.h"
 #include "exec/compile/program_words.h"
 #include "page/numeric.h"
+#include "page/numeric_core.h"
 
 /* The exact sum of float4, which is not rounded to one before the end */
 static Datum
@@ -123,9 +124,8 @@ final_avg(const GpbAggregateItem *item, const GpbAnswerColumn *column, const int
 
 	if (gpb_word_is_float(item->type.sql))
 		return Float8GetDatum(gpb_column_float_sum(column, answer) / (float8) count);
-	return DirectFunctionCall2(numeric_div,
-							   NumericGetDatum(final_numeric_sum(item, column, answer)),
-							   NumericGetDatum(int64_to_numeric(count)));
+	return NumericGetDatum(gpb_numeric_of(numeric_div, final_numeric_sum(item, column, answer),
+										  int64_to_numeric(count)));
 }
 
 /* The least value or the greatest */

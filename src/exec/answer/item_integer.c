@@ -16,6 +16,13 @@
 #include "exec/answer/item_number.h"
 #include "exec/compile/program_words.h"
 #include "page/numeric.h"
+#include "page/numeric_core.h"
+
+static Numeric
+multiply(Numeric a, Numeric b)
+{
+	return gpb_numeric_of(numeric_mul, a, b);
+}
 
 /* ---- integers of many words ---- */
 
@@ -160,8 +167,7 @@ gpb_integer_sum(const GpbAggregateItem *item, const GpbAnswerColumn *column, con
 	sum = gpb_int128_numeric((uint64) low, high);
 	if (item->type.sql != NUMERICOID)
 		return sum;
-	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(sum),
-											   gpb_word_datum(item->type, 1)));
+	return multiply(sum, DatumGetNumeric(gpb_word_datum(item->type, 1)));
 }
 
 /*
@@ -180,13 +186,7 @@ squares_numeric(const int64 *squares)
 static Numeric
 scaled_squares(Numeric squares, int scale)
 {
-	Numeric		unit;
-
-	if (scale == 0)
-		return squares;
-	unit = int64_div_fast_to_numeric(1, 2 * scale);
-	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(squares),
-											   NumericGetDatum(unit)));
+	return scale == 0 ? squares : multiply(squares, int64_div_fast_to_numeric(1, 2 * scale));
 }
 
 Numeric
@@ -205,7 +205,6 @@ gpb_halves_numeric(const int64 *upper, const int64 *lower, int64 count, int scal
 		((int128) count << 63);
 	int64		word[3];
 	int128		number;
-	Datum		result;
 
 	/* The sum of the low words is not negative; what it has above 64 bits belongs to the others. */
 	sum += (uint64) (lows >> 64);
@@ -216,25 +215,10 @@ gpb_halves_numeric(const int64 *upper, const int64 *lower, int64 count, int scal
 	if (word[2] == word[1] >> 63 && number > -GPB_WIDE_NUMERIC_BEYOND &&
 		number < GPB_WIDE_NUMERIC_BEYOND)
 		return DatumGetNumeric(gpb_wide_numeric_datum(number, scale));
-	result = NumericGetDatum(words_numeric(word, 3));
-	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, result, gpb_numeric_datum(1, scale)));
+	return multiply(words_numeric(word, 3), DatumGetNumeric(gpb_numeric_datum(1, scale)));
 }
 
 /* ---- variance ---- */
-
-/* A function of core of two numerics */
-static Numeric
-of_both(PGFunction function, Numeric a, Numeric b)
-{
-	return DatumGetNumeric(DirectFunctionCall2(function, NumericGetDatum(a),
-											   NumericGetDatum(b)));
-}
-
-static Numeric
-multiply(Numeric a, Numeric b)
-{
-	return of_both(numeric_mul, a, b);
-}
 
 static Numeric
 round_to(Numeric value, int scale)
@@ -249,12 +233,6 @@ square_root(Numeric value)
 	return DatumGetNumeric(DirectFunctionCall1(numeric_sqrt, NumericGetDatum(value)));
 }
 
-static int
-scale_of(Numeric value)
-{
-	return DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(value)));
-}
-
 /*
  * The root of a variance with as many digits as that has, as core's stddev() rounds it.
  * numeric_sqrt() may give more, and to round those again might go wrong where they look like a tie.
@@ -265,10 +243,10 @@ scale_of(Numeric value)
 static Numeric
 variance_root(Numeric variance, int m)
 {
-	int			scale = scale_of(variance);
+	int			scale = gpb_numeric_scale(variance);
 	Numeric		root = square_root(variance);
 
-	if (scale_of(root) == scale)
+	if (gpb_numeric_scale(root) == scale)
 		return root;
 	return round_to(square_root(round_to(variance, 2 * scale + m + 4)), scale);
 }
@@ -282,17 +260,16 @@ static Numeric
 variance_of(int64 count, Numeric sum, Numeric squares, int scale, bool sample, bool root, int m)
 {
 	Numeric		n = int64_to_numeric(count);
-	Numeric		above = of_both(numeric_sub, multiply(n, squares), multiply(sum, sum));
+	Numeric		above = gpb_numeric_of(numeric_sub, multiply(n, squares), multiply(sum, sum));
 	Numeric		below = multiply(n, sample ? int64_to_numeric(count - 1) : n);
 	Numeric		zero = int64_to_numeric(0);
 	Numeric		variance;
 
-	if (DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(above),
-										  NumericGetDatum(zero))) <= 0)
+	if (gpb_numeric_compare(above, zero) <= 0)
 		return zero;
 	if (scale > 0)
 		above = multiply(above, int64_div_fast_to_numeric(1, 2 * scale));
-	variance = of_both(numeric_div, above, below);
+	variance = gpb_numeric_of(numeric_div, above, below);
 	return root ? variance_root(variance, m) : variance;
 }
 
@@ -330,7 +307,7 @@ shifted_sum(Numeric a, Numeric b, int bits)
 
 	for (; bits > 0; bits -= Min(bits, 32))
 		power = multiply(power, int64_to_numeric(INT64CONST(1) << Min(bits, 32)));
-	return of_both(numeric_add, a, multiply(b, power));
+	return gpb_numeric_of(numeric_add, a, multiply(b, power));
 }
 
 /*

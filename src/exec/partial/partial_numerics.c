@@ -14,6 +14,7 @@
 #include "utils/fmgrprotos.h"
 
 #include "exec/partial/partial_internal.h"
+#include "page/numeric_core.h"
 
 void
 gpb_numerics_new(GpbPartial *partial)
@@ -22,19 +23,6 @@ gpb_numerics_new(GpbPartial *partial)
 }
 
 /* ---- numerics ---- */
-
-static int
-compare(Numeric a, Numeric b)
-{
-	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(a),
-											 NumericGetDatum(b)));
-}
-
-static int
-scale_of(Numeric value)
-{
-	return DatumGetInt32(DirectFunctionCall1(numeric_scale, NumericGetDatum(value)));
-}
 
 static Numeric
 copy_of(Numeric value)
@@ -56,8 +44,7 @@ add_to(Numeric *sum, Numeric value)
 		*sum = copy_of(value);
 		return;
 	}
-	*sum = DatumGetNumeric(DirectFunctionCall2(numeric_add, NumericGetDatum(before),
-											   NumericGetDatum(value)));
+	*sum = gpb_numeric_of(numeric_add, before, value);
 	pfree(before);
 }
 
@@ -65,10 +52,10 @@ add_to(Numeric *sum, Numeric value)
 static void
 take_bound(Numeric *bound, Numeric value, int sign)
 {
-	int			order = *bound == NULL ? 1 : compare(value, *bound) * sign;
+	int			order = *bound == NULL ? 1 : gpb_numeric_compare(value, *bound) * sign;
 
 	if (order < 0 || (order == 0 && (numeric_is_nan(value) || numeric_is_inf(value) ||
-									 scale_of(value) <= scale_of(*bound))))
+									 gpb_numeric_scale(value) <= gpb_numeric_scale(*bound))))
 		return;
 	if (*bound != NULL)
 		pfree(*bound);
@@ -91,15 +78,7 @@ forget_sums(GpbPartialNumerics *numerics)
 static bool
 is_minus_infinity(Numeric value)
 {
-	return numeric_is_inf(value) && compare(value, int64_to_numeric(0)) < 0;
-}
-
-/* value * factor, both finite */
-static Numeric
-product(Numeric value, Numeric factor)
-{
-	return DatumGetNumeric(DirectFunctionCall2(numeric_mul, NumericGetDatum(value),
-											   NumericGetDatum(factor)));
+	return numeric_is_inf(value) && gpb_numeric_compare(value, int64_to_numeric(0)) < 0;
 }
 
 void
@@ -113,9 +92,10 @@ gpb_partial_add_numerics(GpbPartial *partial, Numeric value, int64 count)
 	else if (numeric_is_inf(value))
 		*(is_minus_infinity(value) ? &some.minus_infinity : &some.infinity) = true;
 	else
-		some.sum = count == 1 ? value : product(value, int64_to_numeric(count));
+		some.sum = count == 1 ? value :
+			gpb_numeric_of(numeric_mul, value, int64_to_numeric(count));
 	if (some.sum != NULL && partial->kind == GPB_PARTIAL_OF_MOMENTS)
-		some.squares = product(some.sum, value);
+		some.squares = gpb_numeric_of(numeric_mul, some.sum, value);
 	gpb_partial_take_numerics(partial, &some);
 	if (some.squares != NULL)
 		pfree(some.squares);
@@ -179,7 +159,7 @@ bounds_agree(const GpbPartialNumerics *numerics)
 	bool		is_infinite = numeric_is_inf(greatest) && !is_minus_infinity(greatest);
 
 	/* between -Infinity and NaN there may be an infinity that is no bound */
-	return compare(least, greatest) <= 0 && numerics->nan == numeric_is_nan(greatest) &&
+	return gpb_numeric_compare(least, greatest) <= 0 && numerics->nan == numeric_is_nan(greatest) &&
 		numerics->minus_infinity == is_minus_infinity(least) &&
 		(numerics->nan ? numerics->infinity || !numeric_is_inf(least) || is_minus_infinity(least) :
 		 numerics->infinity == is_infinite);
@@ -195,7 +175,7 @@ take_sums(GpbPartialReader *reader, const GpbPartial *partial, GpbPartialNumeric
 	if (numeric_is_nan(numerics->sum) || numeric_is_inf(numerics->sum) ||
 		(numerics->squares != NULL &&
 		 (numeric_is_nan(numerics->squares) || numeric_is_inf(numerics->squares) ||
-		  compare(numerics->squares, int64_to_numeric(0)) < 0)))
+		  gpb_numeric_compare(numerics->squares, int64_to_numeric(0)) < 0)))
 		gpb_partial_damaged("its sums are none of finite values");
 }
 

@@ -24,6 +24,7 @@
 #include "utils/uuid.h"
 
 #include "exec/partial/partial_internal.h"
+#include "page/numeric_core.h"
 #include "program/program_steps.h"
 
 /* ---- types ---- */
@@ -174,8 +175,9 @@ word_of_bytes(const uint8 *bytes, int length)
 static inline void
 set_word(GpbPartialValue *value, int64 word, int length)
 {
-	uint64		bytes = pg_hton64(((uint64) word ^ sign_bit(length)) << 8 * (sizeof(word) - length));
+	uint64		bytes = (uint64) word ^ sign_bit(length);
 
+	bytes = pg_hton64(bytes << 8 * (sizeof(bytes) - length));
 	value->length = length;
 	memcpy(value->bytes.here, &bytes, sizeof(bytes));
 }
@@ -489,7 +491,7 @@ gpb_compare_values(const GpbPartialType *type, const GpbPartialValue *a,
 		return gpb_compare_bytes(a, b);
 	x = gpb_partial_datum(type, a);
 	y = gpb_partial_datum(type, b);
-	order = DatumGetInt32(DirectFunctionCall2(numeric_cmp, x, y));
+	order = gpb_numeric_compare(DatumGetNumeric(x), DatumGetNumeric(y));
 	pfree(DatumGetPointer(x));
 	pfree(DatumGetPointer(y));
 	return order;

@@ -20,10 +20,19 @@ device_is_meant(int device, int meant)
 	return meant == GPB_ANY_DEVICE ? gpb_service_serves(device) : device == meant;
 }
 
+/* Do two slots have pieces of one index? */
+static bool
+are_pieces_of_one(int a, int b)
+{
+	return pg_atomic_read_u32(&gpb_registry->mirrors[a].mode) == GPB_MIRROR_PIECE &&
+		pg_atomic_read_u32(&gpb_registry->mirrors[b].mode) == GPB_MIRROR_PIECE &&
+		gpb_identity_equal(&gpb_registry->mirrors[a].identity, &gpb_registry->mirrors[b].identity);
+}
+
 /*
  * The slot of the live mirror used longest ago of those on a device, or on any that serves, other
- * than slot "except", the mirrors that somebody is refreshing, and those that are kept;
- * GPB_NOT_MIRRORED if there is none.  Registry lock held.
+ * than slot "except", pieces of the same index, the mirrors that somebody is refreshing, and those
+ * that are kept; GPB_NOT_MIRRORED if there is none.  Registry lock held.
  */
 int
 gpb_registry_least_used(int device, int except, TimestampTz keep_since)
@@ -37,6 +46,8 @@ gpb_registry_least_used(int device, int except, TimestampTz keep_since)
 
 		if (i == except || pg_atomic_read_u32(&mirror->state) != GPB_MIRROR_LIVE ||
 			pg_atomic_read_u32(&mirror->owner) != 0 || !device_is_meant(mirror->device, device))
+			continue;
+		if (except != GPB_NOT_MIRRORED && are_pieces_of_one(i, except))
 			continue;
 		if (keep_since != 0 && pg_atomic_read_u64(&mirror->last_used) >= (uint64) keep_since)
 			continue;

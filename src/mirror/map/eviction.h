@@ -12,8 +12,8 @@
 
 /*
  * The slot of the mirror that is to go first, of those on a device, or, if that is GPB_ANY_DEVICE,
- * on any that serves; other than slot "except".  Of those that were used at keep_since or later
- * none goes, unless that is 0.  Registry lock held.
+ * on any that serves; other than slot "except" and pieces of the same index.  Of those that were
+ * used at keep_since or later none goes, unless that is 0.  Registry lock held.
  */
 #define GPB_ANY_DEVICE	(-1)
 extern int	gpb_registry_least_used(int device, int except, TimestampTz keep_since);

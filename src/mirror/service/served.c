@@ -115,8 +115,8 @@ make_room(const GpbRequestSlot *slot)
 
 /*
  * The device has no memory for the mirror in this slot.  Unless others stand in its way, which are
- * being refreshed, and are no pieces of the same index, it need not be tried again soon; until then a mirror of its inner nodes takes
- * its place.
+ * being refreshed, and are no pieces of the same index, it need not be tried again soon; until then
+ * a mirror of its inner nodes takes its place.
  */
 void
 gpb_give_up(int slot)

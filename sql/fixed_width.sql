@@ -100,7 +100,7 @@ BEGIN
 	PERFORM make(type, ordered);
 	PERFORM set_config('enable_seqscan', 'off', true);
 	FOR query, how IN
-		SELECT format(q, o, quote_literal(s.s), c.type,
+		SELECT DISTINCT format(q, o, quote_literal(s.s), c.type,
 				quote_literal(c.special)), h
 		FROM kinds c, unnest(c.special) s, unnest(ARRAY['index only', 'bitmap']) h,
 			unnest(ARRAY['<', '<=', '=', '>=', '>', '<>']) o,

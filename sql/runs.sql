@@ -8,7 +8,7 @@ CREATE TABLE sized (t10 int8, t1000 int8, n10 int4, w1000 uuid, pair1 int4, pair
 	WITH (autovacuum_enabled = off);
 INSERT INTO sized
 	SELECT k, k / 100, k, md5((k / 100)::text)::uuid, k % 100, k / 1000
-	FROM (SELECT (random() * 5000)::int k FROM generate_series(1, 50000)) k;
+	FROM (SELECT (random() * 2000)::int k FROM generate_series(1, 20000)) k;
 CREATE FUNCTION make(method text, options text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
 	EXECUTE format('CREATE INDEX %1$s_t10 ON sized USING %1$s (t10) %2$s', method, options);
@@ -29,7 +29,7 @@ CREATE VIEW sizes AS
 SELECT * FROM sizes ORDER BY 1;
 INSERT INTO sized
 	SELECT k, k / 100, k, md5((k / 100)::text)::uuid, k % 100, k / 1000
-	FROM (SELECT (random() * 5000)::int k FROM generate_series(1, 50000)) k;
+	FROM (SELECT (random() * 2000)::int k FROM generate_series(1, 20000)) k;
 SELECT * FROM sizes ORDER BY 1;
 SELECT count(gpubtree_check(oid)) FROM pg_class WHERE relname LIKE 'gpubtree\_%' AND relkind = 'i';
 CREATE INDEX plain ON sized USING gpubtree (t1000) WITH (deduplicate_items = off);

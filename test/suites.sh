@@ -308,20 +308,20 @@ bitcode_clang()
 		sed -n 's/^CLANG[[:space:]]*= *//p' "$makefile"
 }
 
-# Read all sources as the server's clang does.  Much of its time would go to postgres.h, which almost
-# all of them include before anything else: it is read once for them, and nothing else is, so that
-# each sees what it includes itself.
+# Read all sources as the server's clang does.  Most of its time would go to PostgreSQL's headers: those
+# of test/headers.h are read once for all sources that include postgres.h.  That each source includes
+# what it needs is what the build that users make shows.
 run_bitcode()
 {
 	out=$log-bitcode
 	p=0
 	f=1
 	clang="$(bitcode_clang) -Werror"
-	header=$work/postgres.pch
+	header=$work/headers.pch
 	with_header=$(bitcode_names -l)
 	without_header=$(bitcode_names -L)
 	# shellcheck disable=SC2086
-	if precompile_postgres_h "$clang" "$header" >"$out" 2>&1 &&
+	if precompile_headers "$clang" "$header" >"$out" 2>&1 &&
 		bitcode_make "$clang -fsyntax-only -include-pch $header" $with_header >>"$out" 2>&1 &&
 		bitcode_make "$clang -fsyntax-only" $without_header >>"$out" 2>&1 &&
 		[ "$(echo $with_header $without_header | wc -w)" = \
@@ -349,13 +349,12 @@ bitcode_make()
 		CLANG="$command" with_llvm=yes "$@"
 }
 
-# precompile_postgres_h CLANG FILE: write postgres.h there as clang reads it, with the sources' options.
-precompile_postgres_h()
+# precompile_headers CLANG FILE: write test/headers.h there as clang reads it, with the sources' options.
+precompile_headers()
 {
-	echo '#include "postgres.h"' >"$2.h"
 	compile=$(bitcode_make "$1" --eval='print: ; @echo "$(COMPILE.c.bc)"' print) || return 1
 	# shellcheck disable=SC2086
-	(cd "$source_plain" && $compile -x c-header -o "$2" "$2.h")
+	(cd "$source_plain" && $compile -x c-header -o "$2" test/headers.h)
 }
 
 # run_c SUITE DIRECTORY COMMAND...: run a program there that ends with "N passed, N failed".

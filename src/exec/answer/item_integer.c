@@ -419,7 +419,7 @@ gpb_numerics_words(Numeric sum, Numeric squares, int64 count, int scale, bool wi
 
 	memset(words, 0, sizeof(*words));
 	/* a sum shows as many digits as its values */
-	if (scale_of(sum) != scale || !numeric_words(sum, scale, word, lengthof(word)))
+	if (gpb_numeric_scale(sum) != scale || !numeric_words(sum, scale, word, lengthof(word)))
 		return false;
 	if (!wide)
 	{

@@ -343,6 +343,9 @@ gpb_translate_cmptype(CompareType type, Oid family)
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
 
+/* Is a state of numeric_poly_serialize() sent as digits?  Since 19 as two integers of 16 bytes. */
+#define GPB_POLY_STATES_HAVE_DIGITS false
+
 /*
  * The state of a buffer, in which its content lock is too.  While a header is locked pins and
  * content locks may be given back, so it is unlocked by a subtraction; nobody changes the usage
@@ -438,6 +441,7 @@ gpb_complete_shown(PlanState *ps, void *context)
 
 #else
 
+#define GPB_POLY_STATES_HAVE_DIGITS true
 typedef uint32 GpbBufferState;
 #define GPB_READ_STATE(desc) pg_atomic_read_u32(&(desc)->state)
 #define GPB_EXCHANGE_STATE(desc, expected, wanted) \

@@ -76,8 +76,8 @@ has_state(Oid aggregate, Oid type, const char *initial)
 	value = SysCacheGetAttr(AGGFNOID, tuple, Anum_pg_aggregate_agginitval, &isnull);
 	same = form->aggtranstype == type && isnull == (initial == NULL) &&
 		(isnull || strcmp(TextDatumGetCString(value), initial) == 0) &&
-		(type != INTERNALOID || form->aggserialfn == F_NUMERIC_POLY_SERIALIZE ||
-		 form->aggserialfn == F_NUMERIC_SERIALIZE);
+		(type != INTERNALOID || form->aggserialfn == F_NUMERIC_SERIALIZE ||
+		 (GPB_POLY_STATES_HAVE_DIGITS && form->aggserialfn == F_NUMERIC_POLY_SERIALIZE));
 	ReleaseSysCache(tuple);
 	return same;
 }

@@ -143,9 +143,9 @@ map_segment(int slot, uint32 number)
 }
 
 /*
- * Mark a block of the mirror in a slot changed, as mark.h says.  The bit is read first, since a page
- * that takes many inserts is marked many times between refreshes: whoever clears a bit that was
- * found set here copies the page afterwards, and so waits for the lock that our caller holds.
+ * Mark a block of the mirror in a slot changed, as mark.h says.  The bit is read first, since a
+ * page that takes many inserts is marked many times between refreshes: whoever clears a bit that
+ * was found set here copies the page afterwards, and so waits for the lock that our caller holds.
  */
 void
 gpb_map_mark(int slot, BlockNumber block)

@@ -32,8 +32,8 @@ extern int	gpb_place_mirror(const GpbIdentity *identity, GpbMirrorMode mode, Blo
 
 /*
  * The devices for the pieces of an index that is to be cut, most memory first, for which there is
- * room in devices[GPB_MAX_DEVICES].  Returns how many pieces there are to be, each to be as large as
- * its device's memory is among theirs, or 0 if the index cannot be cut.  Registry lock held.
+ * room in devices[GPB_MAX_DEVICES].  Returns how many pieces there are to be, each to be as large
+ * as its device's memory is among theirs, or 0 if the index cannot be cut.  Registry lock held.
  */
 extern int	gpb_place_pieces(const GpbIdentity *identity, BlockNumber nblocks, int *devices);
 /*

@@ -15,7 +15,6 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "foreign/fdwapi.h"
 #include "nodes/nodeFuncs.h"

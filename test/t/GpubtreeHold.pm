@@ -61,19 +61,32 @@ sub gpb_session
 	return $session;
 }
 
+# Where a test dies, what the sessions have printed that it did not finish
+my %unfinished;
+
+END
+{
+	foreach my $session ($? ? values %unfinished : ())
+	{
+		my $ended = gpb_has_ended($session->{run}) ? 'ended' : 'goes on';
+		note("$ended: $session->{what}: $session->{out}$session->{err}");
+	}
+}
+
 # Start a session that runs one statement, or several of an array, in the background, the later ones
-# also after an error; settings are "name = value".  Returns a hash: "out" and "err" are what it has printed so far, "run" is IPC::Run's handle.  A session that
-# does not end fails the test.
+# also after an error; settings are "name = value".  Returns a hash: "out" and "err" are what it has
+# printed so far, "run" is IPC::Run's handle.  A session that does not end fails the test.
 sub gpb_start
 {
 	my ($node, $sql, @settings) = @_;
-	my %session = (out => '', err => '');
+	my %session = (out => '', err => '', what => ref $sql ? $sql->[0] : $sql);
 
 	$session{run} = IPC::Run::start(
 		[ 'psql', '-XAtq', '-d', $node->connstr('postgres'), (map { ('-c', "SET $_") } @settings),
 			(map { ('-c', $_) } ref $sql ? @$sql : $sql) ],
 		'<', \'', '>', \$session{out}, '2>', \$session{err},
 		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+	$unfinished{ \%session } = \%session;
 	return \%session;
 }
 
@@ -83,6 +96,7 @@ sub gpb_finish
 	my ($session) = @_;
 
 	$session->{run}->finish;
+	delete $unfinished{$session};
 	chomp $session->{out};
 	return $session->{out} . $session->{err};
 }

@@ -253,16 +253,25 @@ sub gpb_holder
 	return $holder;
 }
 
-# Wait until so many backends wait at a hold point: one, if no number is given.
+# Wait until so many backends wait at a hold point: one, if no number is given.  If they do not come,
+# say what all are doing.
 sub gpb_wait_for_hold
 {
 	my ($node, $n) = @_;
+	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
 
 	$n //= 1;
-	$node->poll_query_until('postgres', <<"SQL") or die 'no backend came to the hold point';
-SELECT count(*) >= $n FROM pg_locks
+	while ($node->safe_psql('postgres', <<"SQL") < $n)
+SELECT count(*) FROM pg_locks
 WHERE locktype = 'advisory' AND classid = 0 AND objid = 7001 AND NOT granted
 SQL
+	{
+		sleep(0.02);
+		die "no backend came to the hold point:\n" . $node->safe_psql('postgres', <<'SQL') if time > $end;
+SELECT pid, backend_type, backend_start, backend_xmin, state, wait_event_type, wait_event, query FROM pg_stat_activity
+SQL
+	}
+	return;
 }
 
 # Return the service's process id, '' if it does not run.  The service has no database connection,

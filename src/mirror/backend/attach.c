@@ -74,6 +74,23 @@ gpb_may_mirror(Relation index)
 
 /* ---- how an index is mirrored ---- */
 
+bool
+gpb_has_pieces(const GpbIdentity *identity)
+{
+	return gpb_registry_next_piece(identity, 0) != GPB_NOT_MIRRORED;
+}
+
+void
+gpb_use_pieces(const GpbIdentity *identity)
+{
+	uint64		now = (uint64) GetCurrentTimestamp();
+	int			slot;
+
+	for (slot = gpb_registry_next_piece(identity, 0); slot != GPB_NOT_MIRRORED;
+		 slot = gpb_registry_next_piece(identity, slot + 1))
+		pg_atomic_write_u64(&gpb_registry->mirrors[slot].last_used, now);
+}
+
 /*
  * How an index of nblocks blocks is to be mirrored: all of it, unless on each device that is there
  * that is more than is allowed or than its memory, or was tried in vain; then in pieces, if all

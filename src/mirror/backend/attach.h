@@ -37,9 +37,7 @@ typedef struct GpbNewMirror
 extern int	gpb_publish_empty(const GpbIdentity *identity, const GpbLayout *layout,
 							  BlockNumber nblocks, const GpbNewMirror *new);
 
-/* ---- pieces.c; registry lock held ---- */
-
-/* Has the index pieces? */
+/* Has the index pieces?  Registry lock held, here and below. */
 extern bool gpb_has_pieces(const GpbIdentity *identity);
 /* Count all pieces of an index as used now. */
 extern void gpb_use_pieces(const GpbIdentity *identity);

@@ -32,34 +32,6 @@
 
 /* ---- the pieces that there are ---- */
 
-/* The next piece of an index from slot "from" on, or GPB_NOT_MIRRORED */
-static int
-next_piece(const GpbIdentity *identity, int from)
-{
-	int			slot = gpb_registry_next(identity, from);
-
-	return slot != GPB_NOT_MIRRORED &&
-		pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_PIECE ?
-		slot : GPB_NOT_MIRRORED;
-}
-
-bool
-gpb_has_pieces(const GpbIdentity *identity)
-{
-	return next_piece(identity, 0) != GPB_NOT_MIRRORED;
-}
-
-void
-gpb_use_pieces(const GpbIdentity *identity)
-{
-	uint64		now = (uint64) GetCurrentTimestamp();
-	int			slot;
-
-	for (slot = next_piece(identity, 0); slot != GPB_NOT_MIRRORED;
-		 slot = next_piece(identity, slot + 1))
-		pg_atomic_write_u64(&gpb_registry->mirrors[slot].last_used, now);
-}
-
 /* A cut, with what its ranges have */
 typedef struct GpbCutState
 {
@@ -88,8 +60,8 @@ first_piece_from(const GpbIdentity *identity, GpbBound bound)
 	int			best = GPB_NOT_MIRRORED;
 	int			slot;
 
-	for (slot = next_piece(identity, 0); slot != GPB_NOT_MIRRORED;
-		 slot = next_piece(identity, slot + 1))
+	for (slot = gpb_registry_next_piece(identity, 0); slot != GPB_NOT_MIRRORED;
+		 slot = gpb_registry_next_piece(identity, slot + 1))
 	{
 		const GpbRange *range = &gpb_registry->mirrors[slot].range;
 
@@ -349,8 +321,8 @@ gpb_mirror_attach_piece(Relation index, const GpbRange *range, TimestampTz keep_
 	gpb_identity_of(index, &identity);
 	ref->keep_since = keep_since;
 	LWLockAcquire(gpb_registry->lock, LW_SHARED);
-	for (slot = next_piece(&identity, 0); slot != GPB_NOT_MIRRORED && !found;
-		 slot = next_piece(&identity, slot + 1))
+	for (slot = gpb_registry_next_piece(&identity, 0); slot != GPB_NOT_MIRRORED && !found;
+		 slot = gpb_registry_next_piece(&identity, slot + 1))
 	{
 		const GpbRange *has = &gpb_registry->mirrors[slot].range;
 

@@ -167,6 +167,24 @@ gpb_map_mark(int slot, BlockNumber block)
 }
 
 /*
+ * Behind a mirror that was found there is another one of the file only if both are pieces, and
+ * these are in slots below piece_limit, which is raised before their tag can be found.
+ */
+void
+gpb_mirror_mark(const RelFileNode *file, BlockNumber block)
+{
+	int			slot;
+
+	for (slot = gpb_mirror_find(file); slot != GPB_NOT_MIRRORED;
+		 slot = gpb_mirror_find_from(file, slot + 1))
+	{
+		gpb_map_mark(slot, block);
+		if ((uint32) slot + 1 >= pg_atomic_read_u32(&gpb_registry->piece_limit))
+			return;
+	}
+}
+
+/*
  * Give the mirror in a slot segments until it has nsegments, each with all bits set before it can
  * be found (rule M2).  Needs the registry lock, exclusively, and the mirror's ownership or a mirror
  * not yet published.  Returns false, with nothing done, if the pool has too few.

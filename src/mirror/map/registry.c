@@ -18,7 +18,6 @@
 
 #include "storage/shmem.h"
 
-#include "mirror/map/changed_map.h"
 #include "mirror/service_state.h"
 
 GpbRegistry *gpb_registry = NULL;
@@ -102,12 +101,19 @@ file_tag(const RelFileNode *file)
 	return mix64(numbers ^ mix64(file->spcNode)) | 1;
 }
 
-/* The first slot with this tag from number "from" on and below the limit, or GPB_NOT_MIRRORED */
-static inline int
-find_tag(uint64 tag, uint32 from, uint32 limit)
+int
+gpb_mirror_find_from(const RelFileNode *file, int from)
 {
+	uint32		limit;
+	uint64		tag;
 	uint32		i;
 
+	if (gpb_registry == NULL)
+		return GPB_NOT_MIRRORED;
+	limit = pg_atomic_read_u32(&gpb_registry->tag_limit);
+	if (from >= (int) limit)
+		return GPB_NOT_MIRRORED;
+	tag = file_tag(file);
 	for (i = from; i < limit; i++)
 	{
 		if (pg_atomic_read_u64(&gpb_registry->tags[i]) == tag)
@@ -117,47 +123,9 @@ find_tag(uint64 tag, uint32 from, uint32 limit)
 }
 
 int
-gpb_mirror_find_from(const RelFileNode *file, int from)
-{
-	uint32		limit;
-
-	if (gpb_registry == NULL)
-		return GPB_NOT_MIRRORED;
-	limit = pg_atomic_read_u32(&gpb_registry->tag_limit);
-	return limit == 0 ? GPB_NOT_MIRRORED : find_tag(file_tag(file), from, limit);
-}
-
-int
 gpb_mirror_find(const RelFileNode *file)
 {
 	return gpb_mirror_find_from(file, 0);
-}
-
-/*
- * Behind a mirror that was found there is another one of the file only if both are pieces, and
- * these are in slots below piece_limit, which is raised before their tag can be found.
- */
-void
-gpb_mirror_mark(const RelFileNode *file, BlockNumber block)
-{
-	uint32		limit;
-	uint64		tag;
-	int			slot;
-
-	if (gpb_registry == NULL)
-		return;
-	limit = pg_atomic_read_u32(&gpb_registry->tag_limit);
-	if (limit == 0)
-		return;
-	tag = file_tag(file);
-	slot = find_tag(tag, 0, limit);
-	while (slot != GPB_NOT_MIRRORED)
-	{
-		gpb_map_mark(slot, block);
-		if ((uint32) slot + 1 >= pg_atomic_read_u32(&gpb_registry->piece_limit))
-			return;
-		slot = find_tag(tag, slot + 1, limit);
-	}
 }
 
 /* ---- identity ---- */
@@ -182,6 +150,16 @@ gpb_registry_next(const GpbIdentity *identity, int from)
 			return slot;
 	}
 	return GPB_NOT_MIRRORED;
+}
+
+int
+gpb_registry_next_piece(const GpbIdentity *identity, int from)
+{
+	int			slot = gpb_registry_next(identity, from);
+
+	return slot != GPB_NOT_MIRRORED &&
+		pg_atomic_read_u32(&gpb_registry->mirrors[slot].mode) == GPB_MIRROR_PIECE ?
+		slot : GPB_NOT_MIRRORED;
 }
 
 /* Pieces stand in the place of any other mirror, so the first that is found tells. */

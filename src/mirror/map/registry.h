@@ -128,6 +128,8 @@ extern int	gpb_registry_lookup(const GpbIdentity *identity);
 extern int	gpb_mirror_find_from(const RelFileNode *file, int from);
 /* The first slot from "from" on with a live mirror of an identity, of whichever mode; so, too. */
 extern int	gpb_registry_next(const GpbIdentity *identity, int from);
+/* The next one that is a piece, likewise */
+extern int	gpb_registry_next_piece(const GpbIdentity *identity, int from);
 
 /* Publish a new mirror; discard a mirror.  Registry lock held exclusively. */
 extern void gpb_registry_publish(int slot);

@@ -50,6 +50,12 @@ $sharded->new_layout(3, 1, 'RANGE (k)');
 
 sub far { return $sharded->ask($_[0]) }
 
+sub error_of
+{
+	my (undef, undef, $error) = $node->psql('postgres', $low_cost . $_[0]);
+	return $error;
+}
+
 # The shard that a plan with this parameter asks, the others being pruned as it starts
 my $generic = "SET plan_cache_mode = force_generic_plan;\nPREPARE q(timestamptz) AS SELECT count(*), sum(f) FROM far WHERE k >= \$1 AND k < \$1 + interval '1 day';\n";
 like(far($generic . "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE q('2026-01-05');"), qr/Subplans Removed: 3.*Foreign Scan \(actual/s, 'a generic plan asks one shard');
@@ -74,6 +80,14 @@ is(far("SELECT count(*) FROM far WHERE CASE WHEN n > 1000 THEN current_setting('
 	far("SELECT count(*) FROM one WHERE CASE WHEN n > 1000 THEN current_setting('not.there') = 'x' WHEN k < now() THEN true ELSE n > 3 END"), 'a branch of CASE that is not taken');
 like(far("SELECT remote('SELECT count(*) FROM far WHERE CASE k WHEN now() THEN true WHEN transaction_timestamp() THEN true ELSE k < now() END')"),
 	qr/\A(SELECT count[^\n]*CASE k WHEN \$1[^\n]*\n?){3}\z/, 'now() in CASE is sent');
+
+# Nor where no row gets there: what may raise one is tried before it is sent.
+my $tried = "SELECT count(*), sum(n) FROM far WHERE n > %d AND g || current_setting('test.none') = 'a'";
+is(far(sprintf $tried, 1000), '0|', 'an error for rows that there are not');
+like(far('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' . sprintf $tried, 1000), qr/GpubtreeAggregate.*Gave Up: an error in a constant/s, 'is not met by the ordinary plan');
+like(error_of(sprintf $tried, 10), qr/unrecognized configuration parameter "test.none"/, 'and for rows that there are, is');
+is(far("SET test.none = ''; " . sprintf($tried, 10)), far("SELECT count(*), sum(n) FROM one WHERE n > 10 AND g = 'a'"), 'what raises none is sent');
+like(far("SET test.none = ''; EXPLAIN (VERBOSE, COSTS OFF) " . sprintf $tried, 10), qr/Remote SQL: SELECT count[^\n]*\(g \|\| \$1/, 'with the condition');
 
 # An offset that is not whole quarters of an hour, as there was until 1972: a bin lies in two hours.
 $node->safe_psql('postgres', "CREATE TEMP TABLE old AS SELECT timestamptz '1971-05-05 00:00+00' + i * interval '7 minutes' AS k, i AS n FROM generate_series(1, 300) i; INSERT INTO far (k, n) SELECT * FROM old; INSERT INTO one (k, n) SELECT * FROM old;");
@@ -209,11 +223,6 @@ is(far("SELECT sum(d) > 0 FROM far WHERE d <> 'NaN'"), 't', 'a sum of more digit
 like(far("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT sum(d) FROM far WHERE d <> 'NaN'"), qr/Gave Up: a shard has a value/, 'and the node says so');
 
 # Errors name the shard, and there is no answer of the others alone.
-sub error_of
-{
-	my (undef, undef, $error) = $node->psql('postgres', $low_cost . $_[0]);
-	return $error;
-}
 $node->safe_psql('s2', 'ALTER TABLE part RENAME TO gone');
 like(error_of('SELECT count(*) FROM far'), qr/relation "public.part" does not exist.*partition "part1" on server "s2"/s, 'a table that is not there');
 $node->safe_psql('s2', 'ALTER TABLE gone RENAME TO part');

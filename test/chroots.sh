@@ -1,5 +1,5 @@
-# The chroots of later servers, for test/all-servers and test/upgrade; to be sourced after
-# test/lib.sh.  $chroots is where they are, or are made.  POSIX sh.
+# The chroots of later servers, for test/all-servers and test/upgrade, and 15 in them; to be sourced
+# after test/lib.sh.  $chroots is where they are, or are made.  POSIX sh.
 
 debian=http://deb.debian.org/debian
 ubuntu=http://archive.ubuntu.com/ubuntu
@@ -100,6 +100,27 @@ add_timescaledb()
 	$install $package </dev/null ||
 		{ chroot "$chroots/forky" apt-get -q update </dev/null && $install $package </dev/null; } ||
 		echo "no $package"
+}
+
+# make_portable DIRECTORY VERSION PLACE: let the programs of that copy of PostgreSQL run in the chroot
+# of a later server, which will have the directory at PLACE: with the libraries of this system, but for
+# the C library's.
+make_portable()
+{
+	programs=$1/usr/lib/postgresql/$2/bin
+	mkdir "$1/lib"
+	for file in "$programs"/* "$programs"/../lib/*.so; do
+		ldd "$file" 2>/dev/null || true
+	done | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+		grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv)\.so' |
+		while read -r library; do
+			cp -L "$library" "$1/lib/"
+		done
+	for program in "$programs"/*; do
+		mv "$program" "$program.real"
+		printf '#!/bin/bash\nLD_LIBRARY_PATH=%s exec -a "$0" "$0.real" "$@"\n' "$3/lib" >"$program"
+		chmod 755 "$program"
+	done
 }
 
 # find_chroots: set $chroots.  Needs $work.

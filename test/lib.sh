@@ -119,9 +119,21 @@ gpu_arch()
 	nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d '. '
 }
 
+# is_chosen NAME PREFIXES: does the name begin with one of the prefixes?
+is_chosen()
+{
+	for prefix in $2; do
+		case $1 in "$prefix"*) return 0 ;; esac
+	done
+	return 1
+}
+
+# not_tested WHAT: say that, and have sum_counts count it.
+not_tested() { printf '%s\n' "$1 IS NOT TESTED" '1 skipped'; }
+
 # sum_counts PROGRAMS: pass on what that many programs print, and sum up their last lines, "N
-# passed, N failed", behind which ", N skipped" may stand.  A program that printed no such line has
-# died, and counts as a failure.
+# passed, N failed", behind which ", N skipped" may stand, and what not_tested prints.  A program that
+# printed no such line has died, and counts as a failure.
 sum_counts()
 {
 	programs=$1
@@ -132,6 +144,10 @@ sum_counts()
 		s=0
 		counts=$line
 		case $line in
+		"1 skipped")
+			skipped=$((skipped + 1))
+			continue
+			;;
 		*" failed, "[0-9]*" skipped")
 			s=${line##* failed, }
 			s=${s%% *}

@@ -105,15 +105,6 @@ run_isolation()
 	record isolation "$p" $(($(echo "$specs" | wc -w) - p)) "$out"
 }
 
-# is_chosen NAME PREFIXES: does the name begin with one of the prefixes?
-is_chosen()
-{
-	for prefix in $2; do
-		case $1 in "$prefix"*) return 0 ;; esac
-	done
-	return 1
-}
-
 # run_tap NAME VARIABLES: run one TAP script with one seed.  It counts its assertions.
 run_tap()
 {

@@ -12,212 +12,15 @@
 # GPB_ROUNDS	number of layouts (default 4)
 use GpubtreeTest;
 use GpubtreeRandom;
+use GpubtreeShards;
 use GpubtreeHold;
 
 my $random = GpubtreeRandom->new(rounds => 4, settings => <<'CONF');
 session_preload_libraries = 'auto_explain'
 CONF
 my $node = $random->node;
-my ($host, $port) = ($node->host, $node->port);
-
-my $columns = 'k timestamptz, g text, n int4, s int2, b int8, f float8, f4 float4, d numeric(9,2), w numeric(30,4), o bool, t timestamp, u uuid';
-my $included = 'g, n, s, b, f, f4, d, w, o, t, u';
 my @shards = qw(s1 s2 s3);
-
-foreach my $shard (@shards)
-{
-	# the extension is in it; postgres_fdw's sessions have settings of their own
-	$node->safe_psql('postgres', "CREATE DATABASE $shard TEMPLATE postgres; ALTER DATABASE $shard SET TimeZone = 'Asia/Tokyo'; ALTER DATABASE $shard SET DateStyle = 'German'");
-}
-
-# answer() returns rows in one order, answer_or_error() also what is raised.  remote() has the queries
-# that a plan sends, but for those of the ordinary plan beside the node.
-$node->safe_psql('postgres', <<"SQL");
-CREATE EXTENSION postgres_fdw;
-CREATE FUNCTION answer(query text) RETURNS text LANGUAGE plpgsql AS \$\$
-DECLARE result text;
-BEGIN
-	EXECUTE format('SELECT count(*) || '' '' || left(string_agg(r, '';'' ORDER BY r COLLATE "C"), 400) || md5(string_agg(r, '';'' ORDER BY r COLLATE "C")) FROM (SELECT regexp_replace(q::text, ''(?<=[(,])-0(?=[),])'', ''0'', ''g'') AS r FROM (%s) q) x', query) INTO result;
-	RETURN coalesce(result, 'none');
-EXCEPTION WHEN data_exception THEN RETURN SQLERRM;
-END \$\$;
-CREATE FUNCTION truth(query text) RETURNS text LANGUAGE sql SET gpubtree.enabled = off AS 'SELECT answer(query)';
-CREATE FUNCTION remote(query text) RETURNS SETOF text LANGUAGE plpgsql AS \$\$
-DECLARE line text;
-BEGIN
-	FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query LOOP
-		EXIT WHEN line ~ '^ *->  (Aggregate|HashAggregate|GroupAggregate|MixedAggregate|Unique|Sort|Group)';
-		IF line ~ 'Remote SQL' THEN RETURN NEXT substr(line, position('SELECT' IN line)); END IF;
-	END LOOP;
-END \$\$;
-SQL
-foreach my $shard (@shards)
-{
-	$node->safe_psql('postgres', <<"SQL");
-CREATE SERVER $shard FOREIGN DATA WRAPPER postgres_fdw
-	OPTIONS (host '$host', port '$port', dbname '$shard', async_capable 'true', extensions 'gpubtree');
-CREATE USER MAPPING FOR CURRENT_USER SERVER $shard;
-SQL
-}
-
-# ---- layouts ----
-
-# Nodes where there can be one: their sums of float8 are exact, and core's are not.
-my $low_cost = join('', map { "SET $_ = off;\n" } qw(enable_seqscan enable_indexscan enable_indexonlyscan enable_bitmapscan enable_hashagg enable_sort gpubtree.enable_scan))
-  . "SET gpubtree.setup_cost = 0;\nSET gpubtree.batch_setup_cost = 0;\n";
-
-sub rows_sql
-{
-	my ($table, $n) = @_;
-
-	return gpb_setseed() . <<"SQL";
-INSERT INTO $table SELECT
-	CASE WHEN random() < 0.02 AND $n > 0 THEN timestamptz '2026-03-29 00:59:59.999999+00' + (i % 3) * interval '1 us'
-		ELSE timestamptz '2026-01-01 00:00+00' + random() * interval '150 days' END,
-	CASE WHEN random() < 0.9 THEN (ARRAY['a', 'b', 'B', 'ä', '', 'zz'])[1 + i % 6] END,
-	nullif(i % 23, 7), (i % 5 - 2)::int2, (random() * 9e18)::int8 - 4500000000000000000,
-	CASE i % 97 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' WHEN 2 THEN 'infinity' WHEN 3 THEN NULL ELSE (random() - 0.5) * power(10, i % 30) END::float8,
-	(i % 40 / 8.0)::float4, CASE i % 211 WHEN 5 THEN 'NaN' WHEN 6 THEN NULL ELSE (i % 1000) / 4.0 END::numeric(9,2),
-	CASE i % 251 WHEN 5 THEN 'NaN' WHEN 6 THEN NULL WHEN 7 THEN 0 ELSE (random() - 0.3) * 1e20 END::numeric(30,4), CASE WHEN i % 11 > 0 THEN i % 3 = 0 END,
-	timestamp '2026-01-01' + (i % 400) * interval '5 hours', md5((i % 9)::text)::uuid
-FROM generate_series(1, $n) i;
-SQL
-}
-
-# A new parent "far", with partitions on shards and here, and a table "one" with the same rows
-sub new_layout
-{
-	my ($nshards, $nlocal, $by) = @_;
-	my $sql = "DROP TABLE IF EXISTS far, one;\nCREATE TABLE far ($columns) PARTITION BY $by;\nCREATE TABLE one ($columns);\n";
-	my $n = $nshards + $nlocal;
-
-	foreach my $i (0 .. $n - 1)
-	{
-		my ($from, $to) = (int(150 * $i / $n), int(150 * ($i + 1) / $n));
-		my $bounds = $by =~ /HASH/ ? "FOR VALUES WITH (MODULUS $n, REMAINDER $i)" :
-		  'FOR VALUES FROM (' . ($i == 0 ? 'MINVALUE' : "timestamptz '2026-01-01 00:00+00' + interval '$from days'") . ') TO (' . ($i == $n - 1 ? 'MAXVALUE' : "timestamptz '2026-01-01 00:00+00' + interval '$to days'") . ')';
-
-		if ($i < $nshards)
-		{
-			my $shard = $shards[$i];
-			my $order = join(', ', map { $_->[1] } sort { $a->[0] <=> $b->[0] } map { [ rand(), $_ ] } split(/, /, $columns));
-
-			$order =~ s/numeric\(9, 2\)/numeric(9,2)/g;
-			$node->safe_psql($shard, "DROP TABLE IF EXISTS part;\nCREATE TABLE part ($columns);\n"
-				. (chance(0.8) ? "CREATE INDEX ON part USING gpubtree (k) INCLUDE ($included);" : ''));
-			$sql .= "CREATE FOREIGN TABLE part$i ($order) SERVER $shard OPTIONS (table_name 'part', batch_size '500');\n"
-			  . "ALTER TABLE far ATTACH PARTITION part$i $bounds;\n";
-		}
-		else
-		{
-			$sql .= "CREATE TABLE part$i PARTITION OF far $bounds;\n";
-		}
-	}
-	$sql .= "CREATE INDEX ON far USING gpubtree (k) INCLUDE ($included);\nCREATE INDEX ON one USING gpubtree (k) INCLUDE ($included);\n"
-	  . rows_sql('one', 2500) . "INSERT INTO far SELECT * FROM one;\n"
-	  . "ANALYZE far;\n";
-	$node->safe_psql('postgres', $sql);
-	$node->safe_psql('postgres', 'VACUUM ANALYZE one');
-	foreach my $shard (@shards[ 0 .. $nshards - 1 ])
-	{
-		$node->safe_psql($shard, 'VACUUM ANALYZE part');
-	}
-	return;
-}
-
-# ---- queries ----
-
-my @aggregates = ('count(*)', 'count(n)', 'sum(n)', 'sum(s)', 'avg(n)', 'sum(b)', 'avg(b)', 'min(b)', 'max(k)', 'min(k)', 'sum(f)', 'avg(f)',
-	'min(f)', 'max(f4)', 'sum(f4)', 'sum(d)', 'avg(d)', 'max(d)', 'min(w)', 'max(w)', 'bool_and(o)', 'every(o)', 'bool_or(o)', 'bit_and(n)', 'bit_or(s)',
-	'bit_xor(b)', 'stddev(n)', 'variance(f)', 'var_pop(s)', 'corr(f, n)', 'regr_slope(n, f4)', 'regr_avgy(f, n)', 'regr_count(n, f)', 'covar_samp(f4, n)',
-	'sum(n + s)', 'sum(n * 2)', 'sum(d * 2)', 'max(t)', 'sum(f * 2)', 'stddev(d)', 'var_pop(d)', 'sum(w)', 'avg(w)', 'stddev_pop(w)', 'variance(w)',
-	map { "gpubtree_partial$_" } '(n)', '(f)', '(d)', '(w)', '(b)', '_variance(n)', '_variance(d)', '_variance(w)', '_variance(f4)', '_regression(f, n)');
-my @of_values = ('count(DISTINCT g)', 'min(g)', 'max(g)', 'count(DISTINCT n)', 'sum(DISTINCT s)', 'avg(DISTINCT d)', 'count(DISTINCT u)',
-	'percentile_cont(0.3) WITHIN GROUP (ORDER BY f)', 'percentile_disc(ARRAY[0.1, 0.9]) WITHIN GROUP (ORDER BY n)', 'mode() WITHIN GROUP (ORDER BY s)',
-	'percentile_cont(0.5) WITHIN GROUP (ORDER BY n)', 'gpubtree_partial_values(s)', "count(DISTINCT date_trunc('day', k))", "percentile_disc(0.4) WITHIN GROUP (ORDER BY date_trunc('hour', t))");
-my @groups = ('g', 'n', 's', 'o', 'u', 'd', 'f4', 'n % 4', "date_trunc('hour', k)", "date_trunc('day', k)", "date_trunc('week', k, 'Asia/Kathmandu')",
-	"date_trunc('month', k, 'America/New_York')", "date_trunc('minute', k)", "date_trunc('day', t)", "date_bin('6 hours', k, '2001-01-01')", "date_trunc('quarter', t)");
-my @conditions = ("k >= '2026-01-20'", "k < '2026-02-17 03:00'", "n > 4", "g = 'b'", "g IN ('a', 'ä')", 'o', 'f > 0', 's BETWEEN -1 AND 1', 'd IS NOT NULL',
-	"k > now() - interval '50 years'", "k < date_trunc('month', now()) + interval '100 years'", "k < current_setting('test.until')::timestamptz",
-	"k >= '2026-05-01' AND k < '2026-05-02'", "CASE k WHEN now() THEN false WHEN transaction_timestamp() THEN false ELSE true END", "CASE WHEN k < now() + interval '90 years' THEN n > 2 ELSE o END", "n < 5 OR n > 20");
-
-sub random_query
-{
-	my @of = map { pick(@aggregates) } 1 .. between(1, 4);
-	my @values = map { pick(@of_values) } 1 .. pick(0, 0, 0, 1, 2);
-	my @by = map { pick(@groups) } 1 .. pick(0, 0, 1, 1, 2);
-	my $where = join(' AND ', map { "($_)" } map { pick(@conditions) } 1 .. pick(0, 1, 1, 2));
-
-	push @of, @values;
-	$of[0] .= ' FILTER (WHERE ' . pick('n > 3', 'o', "g = 'a'", "k < now()", "k < timestamptz '03.02.2026 00:00+00'") . ')' if $of[0] !~ /WITHIN|DISTINCT/ && chance(0.2);
-	my $query = 'SELECT ' . join(', ', map { my $i = $_; (@by, @of)[$i] . " AS c$i" } 0 .. @by + @of - 1) . ' FROM %s' . ($where ? " WHERE $where" : '');
-	if (@by)
-	{
-		my $kind = rand();
-
-		$query .= ' GROUP BY ' . ($kind < 0.8 ? join(', ', @by) : $kind < 0.9 ? 'ROLLUP (' . join(', ', @by) . ')' : 'GROUPING SETS ((' . join('), (', @by) . '), ())');
-		$query .= ' HAVING ' . pick('count(*) > 3', 'max(n) > 11', 'sum(n) IS NOT NULL') if chance(0.2);
-		$query .= ' ORDER BY ' . join(', ', map { "$_" . pick('', ' DESC') } 1 .. @by + @of) . ' LIMIT ' . pick(0, 1, 3, 10) . pick('', ' OFFSET 2') if chance(0.2);
-	}
-	return $query;
-}
-
-my $sent = 0;
-my $asked = 0;
-my $by_core = 0;
-
-# The query with something else in the place of core's aggregates of floats, whose last digits
-# depend on the order of rows: $other is given an aggregate's name, arguments, type and FILTER.
-sub without_float_sums
-{
-	my ($query, $other) = @_;
-	my $aggregate = qr/\b(sum|avg|variance|corr|covar_\w+|regr_(?!count)\w+)\((f4?(?: \* 2)?|\w+, \w+)\)( FILTER (?<nested>\((?:[^()]|(?&nested))*\)))?/;
-
-	return $query =~ s/$aggregate/$other->($1, $2, "$1($2)" eq 'sum(f4)' ? 'float4' : 'float8', $3 \/\/ '')/ger;
-}
-
-# By aggregates in two steps: their states have exact sums.
-sub exactly
-{
-	return without_float_sums($_[0], sub {
-		my ($name, $arguments, $type, $filter) = @_;
-		my $state = $name =~ /^(sum|avg)$/ ? '' : $name eq 'variance' ? '_variance' : '_regression';
-
-		return "gpubtree_final(gpubtree_partial$state($arguments)$filter, '$name', NULL::$type)";
-	});
-}
-
-# By counts of the same
-sub counted { return without_float_sums($_[0], sub { return "regr_count($_[1]" . ($_[1] =~ /,/ ? '' : ', 1') . ")$_[3]" }) }
-
-# Compare a query's answers; what is sent must be aggregated.  What is true is computed of the one
-# table without nodes, and exactly.
-sub compare
-{
-	my ($session, $query, $name) = @_;
-	my $of = sub { return sprintf($_[1] =~ s/%(?!s)/%%/gr, $_[0]) };
-	my $ask = sub { return $session->query_safe("SELECT $_[0](\$q\$$_[1]\$q\$)") };
-	my $far = $of->('far', $query);
-	my ($answer, $truth) = ($ask->('answer', $far), $ask->('truth', $of->('one', exactly($query))));
-
-	foreach my $line (split /\n/, $session->query_safe("SELECT * FROM remote(\$q\$$far\$q\$)"))
-	{
-		$asked++;
-		$sent++, note("rows are sent: $far\n$line") if $line !~ /count\(\*\)/;
-	}
-	return 1 if $answer eq $truth;
-	my $plan = $session->query_safe("EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) $far");
-	if (exactly($query) ne $query && ($plan !~ /^\W*Custom Scan \(Gpubtree\w*Aggregate/m || $plan =~ /Gave Up/))
-	{
-		# Core adds floats, in another order: all but the last digits is compared in two parts.
-		$by_core++;
-		return 1 if $ask->('truth', $of->('far', exactly($query))) eq $truth &&
-			$ask->('answer', $of->('far', counted($query))) eq $ask->('truth', $of->('one', counted($query)));
-	}
-	fail("$name: $far\nshards: $answer\none table: $truth");
-	note($plan);
-	return 0;
-}
+my $sharded = GpubtreeShards->new($node, map { $_ => $node } @shards);
 
 foreach my $round (1 .. $random->rounds)
 {
@@ -227,26 +30,31 @@ foreach my $round (1 .. $random->rounds)
 	my $name = "$nshards shards, $nlocal local partitions by $by";
 	my $ok = 1;
 
-	new_layout($nshards, $nlocal, $by);
-	my $session = $node->background_psql('postgres');
-	$session->query_safe($low_cost . "SET TimeZone = '" . pick('Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Australia/Lord_Howe') . "'; SET DateStyle = '" . pick('ISO, DMY', 'SQL, DMY', 'German') . "'; SET IntervalStyle = '" . pick('postgres', 'postgres_verbose', 'sql_standard') . "'; SET test.until = '2026-04-04';");
+	$sharded->new_layout($nshards, $nlocal, $by);
+	my $session = $sharded->session(pick('Europe/Berlin', 'UTC', 'Asia/Kolkata', 'Australia/Lord_Howe'), pick('ISO, DMY', 'SQL, DMY', 'German'), pick('postgres', 'postgres_verbose', 'sql_standard'));
 	for (1 .. 25)
 	{
-		$ok = compare($session, random_query(), $name) && $ok;
+		$ok = $sharded->compare($session, random_query(), $name) && $ok;
 	}
 	ok($ok, $name);
 	$session->quit;
 }
-cmp_ok($asked, '>', 50, 'shards were asked');
+cmp_ok($sharded->{asked}, '>', 50, 'shards were asked');
 # wide numerics' sums and variances of numerics are not said by words
-cmp_ok($by_core, '<', $random->rounds * 3, "few queries' floats were added by core ($by_core)");
-cmp_ok($sent, '<', $asked / 10, "rows were sent for few queries ($sent of $asked)");
+cmp_ok($sharded->{by_core}, '<', $random->rounds * 3, "few queries' floats were added by core ($sharded->{by_core})");
+cmp_ok($sharded->{sent}, '<', $sharded->{asked} / 10, "rows were sent for few queries ($sharded->{sent} of $sharded->{asked})");
 
 # ---- particular cases ----
 
-new_layout(3, 1, 'RANGE (k)');
+$sharded->new_layout(3, 1, 'RANGE (k)');
 
-sub far { return $node->safe_psql('postgres', $low_cost . $_[0]) }
+sub far { return $sharded->ask($_[0]) }
+
+sub error_of
+{
+	my (undef, undef, $error) = $node->psql('postgres', $low_cost . $_[0]);
+	return $error;
+}
 
 # The shard that a plan with this parameter asks, the others being pruned as it starts
 my $generic = "SET plan_cache_mode = force_generic_plan;\nPREPARE q(timestamptz) AS SELECT count(*), sum(f) FROM far WHERE k >= \$1 AND k < \$1 + interval '1 day';\n";
@@ -272,6 +80,14 @@ is(far("SELECT count(*) FROM far WHERE CASE WHEN n > 1000 THEN current_setting('
 	far("SELECT count(*) FROM one WHERE CASE WHEN n > 1000 THEN current_setting('not.there') = 'x' WHEN k < now() THEN true ELSE n > 3 END"), 'a branch of CASE that is not taken');
 like(far("SELECT remote('SELECT count(*) FROM far WHERE CASE k WHEN now() THEN true WHEN transaction_timestamp() THEN true ELSE k < now() END')"),
 	qr/\A(SELECT count[^\n]*CASE k WHEN \$1[^\n]*\n?){3}\z/, 'now() in CASE is sent');
+
+# Nor where no row gets there: what may raise one is tried before it is sent.
+my $tried = "SELECT count(*), sum(n) FROM far WHERE n > %d AND g || current_setting('test.none') = 'a'";
+is(far(sprintf $tried, 1000), '0|', 'an error for rows that there are not');
+like(far('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' . sprintf $tried, 1000), qr/GpubtreeAggregate.*Gave Up: an error in a constant/s, 'is not met by the ordinary plan');
+like(error_of(sprintf $tried, 10), qr/unrecognized configuration parameter "test.none"/, 'and for rows that there are, is');
+is(far("SET test.none = ''; " . sprintf($tried, 10)), far("SELECT count(*), sum(n) FROM one WHERE n > 10 AND g = 'a'"), 'what raises none is sent');
+like(far("SET test.none = ''; EXPLAIN (VERBOSE, COSTS OFF) " . sprintf $tried, 10), qr/Remote SQL: SELECT count[^\n]*\(g \|\| \$1/, 'with the condition');
 
 # An offset that is not whole quarters of an hour, as there was until 1972: a bin lies in two hours.
 $node->safe_psql('postgres', "CREATE TEMP TABLE old AS SELECT timestamptz '1971-05-05 00:00+00' + i * interval '7 minutes' AS k, i AS n FROM generate_series(1, 300) i; INSERT INTO far (k, n) SELECT * FROM old; INSERT INTO one (k, n) SELECT * FROM old;");
@@ -326,27 +142,7 @@ foreach my $pair ([ '"en-x-icu"', '"C"' ], [ '"C"', '"en-x-icu"' ], [ 'same_lett
 	is(() = $sent =~ /Remote SQL: SELECT[^\n]*GROUP BY [12]/g, $same ? 0 : 4, $same ? 'their rows are sent' : 'their groups are sent');
 }
 
-# States that are kept, as in a rollup table over shards and local partitions: core merges them.  Of so
-# few rows it would rather have all.
-$node->safe_psql('postgres', "ALTER SERVER $_ OPTIONS (ADD fdw_tuple_cost '10')") foreach @shards;
-$node->safe_psql($_, "CREATE TABLE rolled (k timestamptz, g text, n int4, state bytea)") foreach @shards;
-$node->safe_psql('postgres', "CREATE TABLE rolled (k timestamptz, g text, n int4, state bytea) PARTITION BY RANGE (k);"
-	. join('', map { "CREATE FOREIGN TABLE rolled$_ PARTITION OF rolled FOR VALUES FROM ('2026-0$_-01') TO ('2026-0" . ($_ + 1) . "-01') SERVER s$_ OPTIONS (table_name 'rolled');" } 1 .. 3)
-	. "CREATE TABLE rolled4 PARTITION OF rolled DEFAULT; INSERT INTO rolled SELECT date_trunc('day', k), g, count(*), gpubtree_partial(f) FROM one GROUP BY 1, 2; CREATE TABLE rolled_here AS TABLE rolled; ANALYZE rolled");
-foreach my $case ([ "gpubtree_merge(state)", '' ], [ "n % 3, gpubtree_merge(state) FILTER (WHERE k < now()), count(*), sum(n), max(k)", 'GROUP BY n % 3' ],
-	[ "g, gpubtree_final(gpubtree_merge(state), 'avg'), count(k)", "GROUP BY g HAVING count(*) > 3 AND gpubtree_final_count(gpubtree_merge(state)) > 4" ],
-	[ "gpubtree_partial_first(n, k), gpubtree_partial_values(n)", "GROUP BY g" ], [ "g, gpubtree_merge(state), max(g)", 'GROUP BY g' ], [ "gpubtree_merge(state), avg(n)", '' ])
-{
-	my ($of, $rest) = @$case;
-	my $query = "SELECT $of FROM %s WHERE k < now() + interval '9 years' $rest";
-	my $plan = $node->safe_psql('postgres', "SET enable_partitionwise_aggregate = on; EXPLAIN (VERBOSE, COSTS OFF) " . sprintf $query, 'rolled');
-
-	is($node->safe_psql('postgres', "SET enable_partitionwise_aggregate = on; SELECT answer(\$q\$" . sprintf($query, 'rolled') . '$q$)'), far('SELECT answer($q$' . sprintf($query, 'rolled_here') . '$q$)'), "states over shards: $of");
-	# max() of texts and averages have no state that SQL could ask for
-	is(() = $plan =~ /Remote SQL: SELECT[^\n]*gpubtree_\w+\(/g, $of =~ /max\(g\)|avg\(n\)/ ? 0 : 3, 'are merged there first, where states are values');
-}
-
-$node->safe_psql('postgres', "ALTER SERVER $_ OPTIONS (DROP fdw_tuple_cost)") foreach @shards;
+$sharded->compare_states;
 
 # What a shard does is done by a node of ours there.
 {
@@ -427,11 +223,6 @@ is(far("SELECT sum(d) > 0 FROM far WHERE d <> 'NaN'"), 't', 'a sum of more digit
 like(far("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT sum(d) FROM far WHERE d <> 'NaN'"), qr/Gave Up: a shard has a value/, 'and the node says so');
 
 # Errors name the shard, and there is no answer of the others alone.
-sub error_of
-{
-	my (undef, undef, $error) = $node->psql('postgres', $low_cost . $_[0]);
-	return $error;
-}
 $node->safe_psql('s2', 'ALTER TABLE part RENAME TO gone');
 like(error_of('SELECT count(*) FROM far'), qr/relation "public.part" does not exist.*partition "part1" on server "s2"/s, 'a table that is not there');
 $node->safe_psql('s2', 'ALTER TABLE gone RENAME TO part');

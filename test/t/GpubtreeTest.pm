@@ -105,12 +105,14 @@ sub disable_checksums
 # A server with gpubtree preloaded and created, on the device that GPB_DEVICE names, or on the host
 # device, unless settings say otherwise.
 # Options: allows_streaming, options of initdb in "initdb" (an array), extra settings in "settings"
-# (text), start => 0; databases where it has template0 and template1 besides "postgres" (test/initdb); only_queries_refresh where the test counts what a query's refresh copies, or
+# (text), start => 0; install_path of another PostgreSQL; databases where it has template0 and template1
+# besides "postgres" (test/initdb); only_queries_refresh where the test counts what a query's refresh copies, or
 # holds one still; damages where the test writes pages itself, which so have no checksums.
 sub gpb_node
 {
 	my ($name, %options) = @_;
-	my $node = ($ENV{GPB_OLD} ? 'GpubtreeTwin' : 'PostgreSQL::Test::Cluster')->new($name);
+	my $node = ($ENV{GPB_OLD} ? 'GpubtreeTwin' : 'PostgreSQL::Test::Cluster')->new($name,
+		$options{install_path} ? (install_path => $options{install_path}) : ());
 	local $ENV{GPB_TEMPLATE} = ($ENV{GPB_TEMPLATE} // '') . ($options{databases} ? '-all' : '');
 
 	$node->init(allows_streaming => $options{allows_streaming} // 0,

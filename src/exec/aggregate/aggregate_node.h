@@ -120,6 +120,8 @@ typedef struct GpbAggregateScan
 	GpbAggregateRows *rows_read;	/* what reads rows; NULL before the first execution */
 	GpbShardRows **shard_rows;	/* what reads shards' rows, for each program; NULL before the
 								 * first */
+	List	   *sent;			/* ExprStates of what is sent to shards and may fail */
+	Bitmapset  *sent_params;	/* of the executor, in them */
 	GpbConditions *conditions;
 	bool		bound_early;	/* the program's constants were evaluated when the node began */
 	const char *unbound;		/* if so, why it cannot be used, or NULL */

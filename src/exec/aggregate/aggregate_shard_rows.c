@@ -21,6 +21,7 @@
 
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/answer/item_number.h"
+#include "exec/bind/program_bind_safe.h"
 #include "exec/functions/core_aggregate.h"
 #include "exec/partial/partial.h"
 #include "page/numeric.h"
@@ -599,19 +600,62 @@ name_errors(ForeignScanState *scan)
 	scan->fdwroutine = &shard->routine;
 }
 
+/*
+ * A plan below a node, which may be a shard's: add what it sends and may fail to the list, unless
+ * another sends it too, and return the list.
+ */
+static List *
+begin_shard(PlanState *ps, List *sent)
+{
+	ListCell   *lc;
+
+	if (!IsA(ps, ForeignScanState))
+		return sent;
+	name_errors((ForeignScanState *) ps);
+	foreach(lc, castNode(ForeignScan, ps->plan)->fdw_exprs)
+	{
+		if (gpb_sent_may_fail(lfirst(lc)))
+			sent = list_append_unique(sent, lfirst(lc));
+	}
+	return sent;
+}
+
 /* The foreign scans below a node are shards' where they are its child, or its Append's. */
 void
 gpb_shards_begin(GpbAggregateScan *scan)
 {
 	AppendState *append = (AppendState *) scan->node.child;
+	List	   *sent = begin_shard(scan->node.child, NIL);
 
-	if (IsA(append, ForeignScanState))
-		name_errors((ForeignScanState *) append);
 	for (int i = 0; IsA(append, AppendState) && i < append->as_nplans; i++)
+		sent = begin_shard(append->appendplans[i], sent);
+	scan->sent = ExecInitExprList(sent, &scan->node.css.ss.ps);
+	scan->sent_params = gpb_executor_params((Node *) sent);
+}
+
+/* ---- what is sent ---- */
+
+static const char *
+evaluate_sent(void *argument)
+{
+	const GpbAggregateScan *scan = argument;
+	ListCell   *lc;
+
+	foreach(lc, scan->sent)
 	{
-		if (IsA(append->appendplans[i], ForeignScanState))
-			name_errors((ForeignScanState *) append->appendplans[i]);
+		bool		isnull;
+
+		(void) ExecEvalExpr(lfirst(lc), scan->node.css.ss.ps.ps_ExprContext, &isnull);
 	}
+	return NULL;
+}
+
+const char *
+gpb_shards_try_sent(GpbAggregateScan *scan)
+{
+	return scan->sent == NIL ? NULL :
+		gpb_evaluate_safely(evaluate_sent, scan, scan->sent_params,
+							scan->node.css.ss.ps.ps_ExprContext);
 }
 
 /* ---- merging ---- */

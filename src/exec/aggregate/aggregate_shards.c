@@ -36,7 +36,9 @@
 #include "exec/aggregate/aggregate_node.h"
 #include "exec/aggregate/aggregate_path.h"
 #include "exec/aggregate/aggregate_shard_query.h"
+#include "exec/compile/program_build.h"
 #include "exec/price/price_constants.h"
+#include "exec/shell/expressions.h"
 #include "exec/shell/plan_columns.h"
 #include "exec/shell/plan_rules.h"
 
@@ -85,9 +87,33 @@ gpb_shards_fill(const GpbShards *shards, GpbAggregatePlan *plan)
 	}
 }
 
+/* Is it now(), or what SQL has like that, which raises no error? */
+static bool
+is_certain(const Node *node)
+{
+	if (IsA(node, SQLValueFunction))
+		return true;
+	return IsA(node, FuncExpr) && (((const FuncExpr *) node)->funcid == F_NOW ||
+								   ((const FuncExpr *) node)->funcid == F_TRANSACTION_TIMESTAMP ||
+								   ((const FuncExpr *) node)->funcid == F_STATEMENT_TIMESTAMP);
+}
+
+bool
+gpb_sent_may_fail(Node *expression)
+{
+	return !is_certain(expression) && gpb_may_fail(expression) && !gpb_is_of_moments(expression);
+}
+
 bool
 gpb_shards_may_give_up(const GpbShards *shards)
 {
+	ListCell   *lc;
+
+	foreach(lc, shards->stable)
+	{
+		if (gpb_sent_may_fail(lfirst(lc)))
+			return true;
+	}
 	for (int i = 0; i < shards->n; i++)
 	{
 		const GpbShardQuery *asked = &shards->asked[i];
@@ -172,17 +198,6 @@ param_for(GpbShards *shards, Node *expression)
 }
 
 static Node *send_mutator(Node *node, void *context);
-
-/* Is it now(), or what SQL has like that, which raises no error? */
-static bool
-is_certain(const Node *node)
-{
-	if (IsA(node, SQLValueFunction))
-		return true;
-	return IsA(node, FuncExpr) && (((const FuncExpr *) node)->funcid == F_NOW ||
-								   ((const FuncExpr *) node)->funcid == F_TRANSACTION_TIMESTAMP ||
-								   ((const FuncExpr *) node)->funcid == F_STATEMENT_TIMESTAMP);
-}
 
 /*
  * expression_tree_mutator for what is evaluated for some rows alone: what is sent is evaluated

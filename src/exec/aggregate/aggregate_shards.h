@@ -91,7 +91,10 @@ extern GpbShards *gpb_shards_match(const GpbGrouping *grouping,
  */
 extern List *gpb_shard_paths(GpbShards *shards, RelOptInfo *leaf);
 
-/* May a row of a shard have what no words say, or take more memory than there is? */
+/*
+ * May a row of a shard have what no words say, or an expression whose value is sent raise an error?
+ * To be asked when the paths of all leaves have been made.
+ */
 extern bool gpb_shards_may_give_up(const GpbShards *shards);
 
 /* Add columns to the target of states, so that rows of states and of groups can come together. */
@@ -112,6 +115,12 @@ extern IndexOptInfo *gpb_shard_index(const GpbGrouping *grouping, RelOptInfo *le
  */
 extern void gpb_shard_offer_states(PlannerInfo *root, RelOptInfo *leaf);
 
+/*
+ * May evaluating an expression whose value is sent raise an error, to which core might not come, as
+ * it evaluates it for rows?
+ */
+extern bool gpb_sent_may_fail(Node *expression);
+
 /* ---- execution ---- */
 
 /*
@@ -131,6 +140,12 @@ typedef struct GpbShardRows GpbShardRows;
 
 /* Prepare to read rows of groups, and let errors that a shard raises name it. */
 extern void gpb_shards_begin(struct GpbAggregateScan *scan);
+
+/*
+ * Before a shard is asked, try what is sent to it.  Returns NULL, or that a value cannot be had
+ * without an error, which the ordinary plan raises if it comes to it.
+ */
+extern const char *gpb_shards_try_sent(struct GpbAggregateScan *scan);
 
 /*
  * Merge a row of groups into the answers of the node.  Returns NULL, or why there is no answer.

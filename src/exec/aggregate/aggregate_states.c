@@ -157,7 +157,7 @@ const char *
 gpb_aggregate_merge_states(GpbAggregateScan *scan)
 {
 	MemoryContext own = CurrentMemoryContext;
-	const char *why = NULL;
+	const char *why = gpb_shards_try_sent(scan);
 	bool		ahead;
 
 	gpb_texts_reset(scan->texts);

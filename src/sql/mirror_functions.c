@@ -57,13 +57,12 @@ report_no_mirror(Relation index)
 }
 
 /*
- * Bring the pieces of an index up to date, none of which makes room for another one.  *blocks
- * becomes the number of blocks copied.  Returns false if a range of the cut has no piece.
+ * Bring the pieces of an index up to date; other mirrors make room for them.  *blocks becomes the
+ * number of blocks copied.  Returns false if a range of the cut has no piece.
  */
 static bool
 refresh_pieces(Relation index, const GpbLayout *layout, const GpbMirrorCut *cut, uint64 *blocks)
 {
-	TimestampTz begun = GetCurrentTimestamp();
 	bool		done = true;
 	int			i;
 
@@ -73,7 +72,7 @@ refresh_pieces(Relation index, const GpbLayout *layout, const GpbMirrorCut *cut,
 		GpbMirrorRef ref;
 		uint64		copied = 0;
 
-		done = gpb_mirror_attach_piece(index, &cut->range[i], begun, &ref) &&
+		done = gpb_mirror_attach_piece(index, &cut->range[i], 0, &ref) &&
 			gpb_mirror_refresh(index, layout, &ref, &copied) && done;
 		*blocks += copied;
 	}
@@ -83,8 +82,7 @@ refresh_pieces(Relation index, const GpbLayout *layout, const GpbMirrorCut *cut,
 /*
  * gpubtree_refresh(index): bring the mirror up to date, or make one, of all pages if the device has
  * the memory, in pieces if all devices together have it, else of the inner nodes.  Returns the
- * number of blocks copied, by all pieces; NULL, with a NOTICE
- * that says why, if there is no mirror.
+ * number of blocks copied, by all pieces; NULL, with a NOTICE that says why, if there is no mirror.
  */
 Datum
 gpubtree_refresh(PG_FUNCTION_ARGS)

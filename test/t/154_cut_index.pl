@@ -104,24 +104,29 @@ sub all_queries
 	return map { s/\bA\b/$a/gr =~ s/\bB\b/$b/gr } @queries;
 }
 
-# device mode, of each mirror of t_k
+# device mode, of each mirror of t_k, or of another index
 sub mirrors
 {
-	my ($in) = @_;
+	my ($in, $index) = @_;
 
+	$index //= 't_k';
 	return ($in // $node)->safe_psql('postgres',
-		"SELECT string_agg(device || ' ' || mode, ', ' ORDER BY device) FROM gpubtree_mirrors WHERE index = 't_k'::regclass AND state = 'ready'");
+		"SELECT coalesce(string_agg(device || ' ' || mode, ', ' ORDER BY device), 'none') FROM gpubtree_mirrors WHERE index = '$index'::regclass AND state = 'ready'");
 }
 
 my $whole = 'SELECT count(*), sum(v), sum(d) FROM t WHERE k > 5';
+my $explain = 'SET enable_seqscan = off; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)';
+
+# The devices that a plan names, or CPU
+sub engines { return $_[0] =~ /Engine: (.*)/ ? $1 =~ s/host device //gr : 'core' }
 
 sub engine
 {
 	my ($in) = @_;
-	my $plan = ($in // $node)->safe_psql('postgres', "SET enable_seqscan = off; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $whole");
+	my $plan = ($in // $node)->safe_psql('postgres', "$explain $whole");
 
 	note($plan, ($in // $node)->safe_psql('postgres', 'SELECT ordinal, memory_used, status FROM gpubtree_device')) if $plan =~ /CPU$/m;
-	return $plan =~ /Engine: (.*)/ ? $1 =~ s/host device //gr : 'core';
+	return engines($plan);
 }
 
 sub pid_of { my ($device) = @_; return value("SELECT pid FROM gpubtree_device WHERE ordinal = $device") }
@@ -144,6 +149,16 @@ sub set
 	value('SELECT pg_reload_conf()');
 }
 
+# Let each device have so many kB.
+sub set_memory
+{
+	my ($kilobytes) = @_;
+
+	set('gpubtree.memory_limit', "'${kilobytes}kB'");
+	$node->poll_query_until('postgres', "SELECT count(*) = 3 FROM gpubtree_device WHERE status = 'ready' AND memory_limit = $kilobytes * 1024")
+	  or die 'no reload';
+}
+
 my $three = '0 piece, 1 piece, 2 piece';
 
 # ---- pieces ----
@@ -155,7 +170,7 @@ is(engine(), '0, 1, 2', 'all of them answer');
 is(value("SELECT round(sum(share)::numeric, 5), bool_and(memory_bytes < 3500000), sum(leaves) BETWEEN max(blocks) - 30 AND max(blocks) + 3 FROM gpubtree_mirrors"),
 	'1.00000|t|t', 'each has a share of the leaves');
 answers('fresh', $node, all_queries(-5, $rows + 5), all_queries(20000, 40000), map { random_query() } 1 .. 40);
-like(value("SET enable_seqscan = off; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT count(*), sum(v) FROM t WHERE k BETWEEN 100 AND 2000"),
+like(value("$explain SELECT count(*), sum(v) FROM t WHERE k BETWEEN 100 AND 2000"),
 	qr/Engine: host device 0\n.*Leaves Done by CPU: 0/s, 'a range within a piece is asked of that one alone');
 is(value('SELECT string_agg(mirrors || \' \' || (requests > 0), \', \') FROM gpubtree_device'), '1 true, 1 true, 1 true', 'requests went to all');
 
@@ -270,22 +285,45 @@ is(value("SELECT gpubtree_drop_mirror('t_k')"), 't', 'gpubtree_drop_mirror()');
 $node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM gpubtree_mirrors') or die 'pieces stay';
 is(engine(), '0, 1, 2', 'all pieces go, and come');
 
-# Another index needs the memory: who makes room gives all pieces up.
-value("CREATE TABLE o AS SELECT i AS k, i % 9 AS v FROM generate_series(1, 110000) i; CREATE INDEX o_k ON o USING gpubtree (k) INCLUDE (v)");
-value('VACUUM ANALYZE o');
-value("SELECT gpubtree_refresh('o_k')");
-$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM gpubtree_mirrors") or die 'pieces stay: ' . value("SELECT string_agg(index::text || mode || state, ',') FROM gpubtree_mirrors");
-pass('all pieces make room together');
-value('DROP TABLE o');
-is(engine(), '0, 1, 2', 'and are made again');
+# ---- other indexes need the memory ----
 
-set('gpubtree.memory_limit', "'1500kB'");
-$node->poll_query_until('postgres', "SELECT count(*) = 3 FROM gpubtree_device WHERE status = 'ready' AND memory_limit < 2000000") or die 'no reload';
+# Use t, beside a session that is held before it copies pages of another index: t is then what was used
+# last.
+sub use_beside
+{
+	my ($sql) = @_;
+	my $holder = gpb_holder($node);
+	my $session = gpb_start($node, $sql, 'enable_seqscan = off', q(gpubtree.hold_point = 'refresh-before-copy'));
+
+	gpb_wait_for_hold($node);
+	value("SET enable_seqscan = off; $whole");
+	$holder->quit;
+	return gpb_finish($session);
+}
+
+# Of two indexes that are cut there is room for one. Each gets the room of the other, though that was
+# used last: all of it, with the piece on the third device. It is copied once, and stays while it is used.
+value('CREATE TABLE u AS SELECT * FROM t WHERE k <= 55000; CREATE INDEX u_k ON u USING gpubtree (k) INCLUDE (v, d, a, b, c, e, f, g, h)');
+value('VACUUM ANALYZE u');
+my $whole_u = $whole =~ s/FROM t/FROM u/r;
+like(engines(use_beside("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $whole_u")), qr/^\d, \d$/, 'a cut index gets the room of one in use');
+is(mirrors(), 'none', 'of which no piece stays');
+foreach my $turn (['t', 3], ['u', 2], ['t', 3])
+{
+	my ($table, $pieces) = @$turn;
+
+	answers("$table takes its turn", $node, map { s/\bt\b/$table/gr } ($whole, all_queries(9, 60000)) x 2);
+	is(value("SELECT count(*), max(refreshes) FROM gpubtree_mirrors WHERE index = '${table}_k'::regclass AND state = 'ready'"), "$pieces|1", "$table is copied once");
+}
+is(use_beside("SELECT gpubtree_refresh('u_k') > 600"), 't', 'so gets who calls gpubtree_refresh()');
+value("DROP TABLE u");
+is(engine() =~ tr/0-2//, 3, 'all devices answer for one again');
+
+set_memory(1500);
 answers('larger than all devices', $node, $whole);
 value("SELECT gpubtree_refresh('t_k')");
 like(value("SELECT string_agg(mode, ' ') FROM gpubtree_mirrors WHERE state = 'ready'"), qr/^inner-only$/, 'larger than all devices together: the inner nodes');
-set('gpubtree.memory_limit', "'4MB'");
-$node->poll_query_until('postgres', "SELECT count(*) = 3 FROM gpubtree_device WHERE status = 'ready' AND memory_limit > 4000000") or die 'no reload';
+set_memory(4096);
 is(engine(), '0, 1, 2', 'cut again as soon as there is memory');
 
 gpb_nothing_crashed($node);

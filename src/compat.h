@@ -408,6 +408,9 @@ typedef uint64 GpbBufferState;
 #define create_merge_append_path(root, rel, paths, pathkeys, outer) \
 	create_merge_append_path(root, rel, paths, NIL, pathkeys, outer)
 
+/* Are the rows of a relation groups that are aggregated in part, to be joined (eager aggregation)? */
+#define GPB_HAS_GROUPS(rel) IS_GROUPED_REL(rel)
+
 /* An outer relation that is to be unique is so already, by a path of its own. */
 #define create_unique_path(root, rel, path, sjinfo) (path)
 #define T_UpperUniquePath T_UniquePath
@@ -442,6 +445,7 @@ gpb_complete_shown(PlanState *ps, void *context)
 #else
 
 #define GPB_POLY_STATES_HAVE_DIGITS true
+#define GPB_HAS_GROUPS(rel) false
 typedef uint32 GpbBufferState;
 #define GPB_READ_STATE(desc) pg_atomic_read_u32(&(desc)->state)
 #define GPB_EXCHANGE_STATE(desc, expected, wanted) \

@@ -159,14 +159,17 @@ rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	gpb_stand_ins_consider(root, rel);
 }
 
-/* Offer our paths for a join, after everyone else's. */
+/*
+ * Offer our paths for a join, after everyone else's.  An inner relation of groups that are
+ * aggregated in part is a copy of the table's, with its indexes, but its rows are not the table's.
+ */
 static void
 join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			  RelOptInfo *innerrel, JoinType jointype, JoinPathExtraData *extra)
 {
 	if (previous_join_pathlist_hook)
 		previous_join_pathlist_hook(root, joinrel, outerrel, innerrel, jointype, extra);
-	if (!gpb_enabled)
+	if (!gpb_enabled || GPB_HAS_GROUPS(innerrel))
 		return;
 	gpb_join_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);
 	gpb_lateral_add_paths(root, joinrel, outerrel, innerrel, jointype, extra);

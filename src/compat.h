@@ -130,7 +130,58 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 #define GPB_NEW_WAIT_EVENT(name) WaitEventExtensionNew(name)
 
+#include "storage/read_stream.h"
+
+#if PG_VERSION_NUM < 180000
+/* 17 reads neighbours together and prefetches others; it has no batches of reads. */
+#define READ_STREAM_USE_BATCHING 0
+#endif
+
 #else
+
+#include "storage/bufmgr.h"
+
+/*
+ * What 17 and later have to read blocks ahead, in the order in which a callback names them: here
+ * each is read when it is asked for.
+ */
+#define READ_STREAM_MAINTENANCE 0
+#define READ_STREAM_USE_BATCHING 0
+
+typedef struct ReadStream ReadStream;
+typedef BlockNumber (*ReadStreamBlockNumberCB) (ReadStream *stream, void *arg, void *buffer_data);
+
+struct ReadStream
+{
+	Relation	relation;
+	BufferAccessStrategy strategy;
+	ReadStreamBlockNumberCB next;
+	void	   *arg;
+};
+
+static inline ReadStream *
+read_stream_begin_relation(int flags, BufferAccessStrategy strategy, Relation relation,
+						   ForkNumber fork, ReadStreamBlockNumberCB next, void *arg, size_t size)
+{
+	ReadStream *stream = palloc(sizeof(ReadStream));
+
+	Assert(flags == 0 && fork == MAIN_FORKNUM && size == 0);
+	*stream = (ReadStream) {relation, strategy, next, arg};
+	return stream;
+}
+
+static inline Buffer
+read_stream_next_buffer(ReadStream *stream, void **buffer_data)
+{
+	BlockNumber block = stream->next(stream, stream->arg, NULL);
+
+	if (block == InvalidBlockNumber)
+		return InvalidBuffer;
+	return ReadBufferExtended(stream->relation, MAIN_FORKNUM, block, RBM_NORMAL, stream->strategy);
+}
+
+#define read_stream_reset(stream) ((void) 0)
+#define read_stream_end(stream) pfree(stream)
 
 #define MyProcNumber (MyProc->pgprocno)
 #define GPB_LOCAL_TRANSACTION(proc) ((proc)->lxid)

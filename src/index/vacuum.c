@@ -34,6 +34,8 @@ typedef struct GpbVacuum
 	void	   *callback_state;
 	GpbLayout	layout;			/* a copy, since the relcache may free its own */
 	BlockNumber block;			/* to which the pass has come */
+	BlockNumber next;			/* the next one to read, which may be ahead of it */
+	BlockNumber nblocks;		/* length of the index when it was last looked at */
 	uint16		positions[GPB_MAX_LEAF_ENTRIES];
 } GpbVacuum;
 
@@ -122,28 +124,33 @@ delete_leaf(GpbVacuum *vacuum, BlockNumber block, GpbBound low)
 	}
 }
 
+/* A ReadStreamBlockNumberCB: the blocks from "next" to the length that is known. */
+static BlockNumber
+next_block(ReadStream *stream, void *arg, void *buffer_data)
+{
+	GpbVacuum  *vacuum = arg;
+
+	return vacuum->next < vacuum->nblocks ? vacuum->next++ : InvalidBlockNumber;
+}
+
 /*
- * Vacuum one block.
+ * Vacuum the block of a pinned buffer, and give up the pin.
  *
  * Every leaf is locked for cleanup, also when nothing on it is to be removed: a scan may hold a pin
  * on this very page because it has yet to visit the heap, or to read the visibility map, for
  * entries that have meanwhile moved right by a split, and that this pass removes there.
  */
 static void
-vacuum_block(GpbVacuum *vacuum, BlockNumber block)
+vacuum_block(GpbVacuum *vacuum, Buffer buffer)
 {
 	Relation	index = vacuum->info->index;
-	Buffer		buffer;
-	Page		page;
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	Page		page = BufferGetPage(buffer);
 	GpbBound	low;
 	bool		empty;
 
-	vacuum_delay_point();
 	vacuum->block = block;
-
-	buffer = gpb_pin(index, InvalidBuffer, block, vacuum->info->strategy);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
 
 	if (PageIsNew(page))
 	{
@@ -229,8 +236,7 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 			   IndexBulkDeleteCallback callback, void *state)
 {
 	GpbVacuum	vacuum;
-	BlockNumber block = GPB_META_BLOCK + 1;
-	BlockNumber nblocks;
+	ReadStream *stream;
 
 	if (stats == NULL)
 		stats = (IndexBulkDeleteResult *) palloc0(sizeof(*stats));
@@ -249,29 +255,42 @@ gpb_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vacuum.callback = callback;
 	vacuum.callback_state = state;
 	vacuum.layout = *gpb_layout(info->index);
+	vacuum.next = GPB_META_BLOCK + 1;
 
 	if (is_validation(info->index) && RelationNeedsWAL(info->index))
 		set_builder(info->index, &vacuum.layout);
 	gpb_close_gate(info->index, GPB_GATE_RECYCLE);
+	stream = read_stream_begin_relation(READ_STREAM_MAINTENANCE | READ_STREAM_USE_BATCHING,
+										info->strategy, info->index, MAIN_FORKNUM, next_block,
+										&vacuum, 0);
 	for (;;)
 	{
-		nblocks = index_length(info->index);
+		Buffer		buffer;
+
+		vacuum.nblocks = index_length(info->index);
 		if (info->report_progress)
-			pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, nblocks);
-		if (block >= nblocks)
+			pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_TOTAL, vacuum.nblocks);
+		if (vacuum.next >= vacuum.nblocks)
 			break;
-		for (; block < nblocks; block++)
+		for (;;)
 		{
-			vacuum_block(&vacuum, block);
+			vacuum_delay_point();
+			buffer = gpb_stream_pin(info->index, stream);
+			if (!BufferIsValid(buffer))
+				break;
+			vacuum_block(&vacuum, buffer);
 			if (info->report_progress)
-				pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, block);
+				pgstat_progress_update_param(PROGRESS_SCAN_BLOCKS_DONE, vacuum.block);
 		}
+		/* If the file has grown the stream, which is at its end, asks for more only after this. */
+		read_stream_reset(stream);
 	}
+	read_stream_end(stream);
 	gpb_open_gate(info->index, GPB_GATE_RECYCLE);
 	gpb_xlog_log_vacuum_pass(info->index);
 	if (stats->pages_free > 0)
 		IndexFreeSpaceMapVacuum(info->index);
-	stats->num_pages = nblocks;
+	stats->num_pages = vacuum.nblocks;
 	return stats;
 }
 

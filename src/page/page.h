@@ -289,6 +289,12 @@ extern bool gpb_is_in_file(Relation index, BlockNumber block);
  */
 extern Buffer gpb_pin(Relation index, Buffer buffer, BlockNumber block,
 					  BufferAccessStrategy strategy);
+/*
+ * Pin the next block that a stream of the index's blocks has read, as gpb_pin() does; InvalidBuffer
+ * where the callback names no more.  Blocks that the stream has read ahead are pinned too, not
+ * locked, until they are taken, or read_stream_reset().
+ */
+extern Buffer gpb_stream_pin(Relation index, ReadStream *stream);
 /* Read, lock (BUFFER_LOCK_SHARE or _EXCLUSIVE) and check a tree page. */
 extern Buffer gpb_read(Relation index, BlockNumber block, int lock,
 					   const GpbLayout *layout);

@@ -14,11 +14,11 @@
 
 #include "page/page.h"
 
-/* What gpb_pin() is about to read */
+/* What is about to be read */
 typedef struct GpbPin
 {
 	Relation	index;
-	BlockNumber block;
+	BlockNumber block;			/* or InvalidBlockNumber: some of a stream */
 } GpbPin;
 
 /*
@@ -66,11 +66,15 @@ holds_lock(Buffer buffer)
 static void
 pin_error(void *arg)
 {
+	const GpbPin *pin = arg;
+
 	if (geterrcode() == ERRCODE_DATA_CORRUPTED)
 		errcode(ERRCODE_INDEX_CORRUPTED);
-	errcontext("reading block %u of index \"%s\"",
-			   ((GpbPin *) arg)->block,
-			   RelationGetRelationName(((GpbPin *) arg)->index));
+	if (pin->block == InvalidBlockNumber)
+		errcontext("reading blocks of index \"%s\"", RelationGetRelationName(pin->index));
+	else
+		errcontext("reading block %u of index \"%s\"", pin->block,
+				   RelationGetRelationName(pin->index));
 }
 
 Buffer
@@ -137,6 +141,19 @@ gpb_read_meta(Relation index, const GpbLayout *layout, GpbMeta *meta)
 
 	*meta = *gpb_meta(BufferGetPage(buffer));
 	UnlockReleaseBuffer(buffer);
+}
+
+Buffer
+gpb_stream_pin(Relation index, ReadStream *stream)
+{
+	GpbPin		pin = {index, InvalidBlockNumber};
+	ErrorContextCallback context = {error_context_stack, pin_error, &pin};
+	Buffer		buffer;
+
+	error_context_stack = &context;
+	buffer = read_stream_next_buffer(stream, NULL);
+	error_context_stack = context.previous;
+	return buffer;
 }
 
 /* ---- pages asked for ahead of time ---- */

@@ -46,19 +46,47 @@
 #include "mirror/refresher_state.h"
 #include "page/page.h"
 
+/* The blocks of a refresh that are still to be read */
+typedef struct GpbRefreshBlocks
+{
+	const uint32 *todo;			/* a bit for each block that is in flight */
+	uint32		nwords;
+	uint32		word;			/* number of the next word of todo */
+	uint32		bits;			/* of the word before it, those to come */
+	int			room;			/* so many more blocks the staging being filled has room for */
+} GpbRefreshBlocks;
+
 /*
- * Copy one page into the staging being filled.  Share lock and pin only while copying.  Raises
- * ERRCODE_INDEX_CORRUPTED.
+ * A ReadStreamBlockNumberCB.  Names no more blocks than there is room for, since nothing may be
+ * pinned while staging is waited for (rule M9).
+ */
+static BlockNumber
+next_in_flight(ReadStream *stream, void *arg, void *buffer_data)
+{
+	GpbRefreshBlocks *blocks = arg;
+	BlockNumber block;
+
+	while (blocks->bits == 0 && blocks->word < blocks->nwords)
+		blocks->bits = blocks->todo[blocks->word++];
+	if (blocks->bits == 0 || blocks->room == 0)
+		return InvalidBlockNumber;
+	block = (blocks->word - 1) * 32 + pg_rightmost_one_pos32(blocks->bits);
+	blocks->bits &= blocks->bits - 1;
+	blocks->room--;
+	return block;
+}
+
+/*
+ * Copy the page of a pinned buffer into the staging being filled, and give up the pin.  Share lock
+ * only while copying.  Raises ERRCODE_INDEX_CORRUPTED.
  */
 static void
-refresh_copy(GpbRefresh *refresh, BlockNumber block)
+refresh_copy(GpbRefresh *refresh, Buffer buffer)
 {
-	Buffer		buffer = gpb_pin(refresh->index, InvalidBuffer, block,
-								 refresh->strategy);
-	Page		page;
+	BlockNumber block = BufferGetBlockNumber(buffer);
+	Page		page = BufferGetPage(buffer);
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	page = BufferGetPage(buffer);
 	if (!PageIsNew(page) && block != GPB_META_BLOCK && !gpb_is_dictionary_page(page))
 		gpb_page_require(refresh->index, block, page, refresh->layout);
 	if (refresh->only == NULL || gpb_piece_wants(refresh->only, block, page))
@@ -73,25 +101,27 @@ refresh_copy(GpbRefresh *refresh, BlockNumber block)
 static bool
 refresh_copy_changed(GpbRefresh *refresh)
 {
-	uint32		nwords = gpb_map_words(refresh->nblocks);
-	uint32		w;
+	GpbRefreshBlocks blocks = {refresh->todo, gpb_map_words(refresh->nblocks)};
+	ReadStream *stream = read_stream_begin_relation(READ_STREAM_USE_BATCHING, refresh->strategy,
+													refresh->index, MAIN_FORKNUM,
+													next_in_flight, &blocks, 0);
+	bool		ok = true;
 
-	for (w = 0; w < nwords; w++)
+	while (ok && (blocks.bits != 0 || blocks.word < blocks.nwords))
 	{
-		uint32		bits = refresh->todo[w];
+		Buffer		buffer;
 
-		while (bits != 0)
+		ok = gpb_refresh_room(refresh);
+		blocks.room = GPB_UPLOAD_PAGES - refresh->npages;
+		while (ok && BufferIsValid(buffer = gpb_stream_pin(refresh->index, stream)))
 		{
-			BlockNumber block = w * 32 + pg_rightmost_one_pos32(bits);
-
-			bits &= bits - 1;
-			if (!gpb_refresh_room(refresh))
-				return false;
 			CHECK_FOR_INTERRUPTS();
-			refresh_copy(refresh, block);
+			refresh_copy(refresh, buffer);
 		}
+		read_stream_reset(stream);
 	}
-	return true;
+	read_stream_end(stream);
+	return ok;
 }
 
 /*

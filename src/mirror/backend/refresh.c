@@ -109,12 +109,14 @@ refresh_copy_changed(GpbRefresh *refresh)
 
 	while (ok && (blocks.bits != 0 || blocks.word < blocks.nwords))
 	{
-		Buffer		buffer;
-
 		ok = gpb_refresh_room(refresh);
 		blocks.room = GPB_UPLOAD_PAGES - refresh->npages;
-		while (ok && BufferIsValid(buffer = gpb_stream_pin(refresh->index, stream)))
+		while (ok)
 		{
+			Buffer		buffer = gpb_stream_pin(refresh->index, stream);
+
+			if (!BufferIsValid(buffer))
+				break;
 			CHECK_FOR_INTERRUPTS();
 			refresh_copy(refresh, buffer);
 		}

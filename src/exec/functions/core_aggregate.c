@@ -192,7 +192,7 @@ find_own(Oid aggregate)
 	return found;
 }
 
-/* Does this function, if it still exists, compute what is asked for, and belong to the extension? */
+/* Does a function, if it still exists, belong to the extension and compute what is asked for? */
 static bool
 computes(Oid member, GpbAggregateFunction function, Oid type)
 {

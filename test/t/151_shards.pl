@@ -235,4 +235,9 @@ $node->safe_psql('postgres', "ALTER SERVER s2 OPTIONS (SET port '1')");
 like(error_of('SELECT count(*) FROM far'), qr/could not connect to server "s2"/, 'a server that does not answer');
 is(far("SELECT count(*) > 0 FROM far WHERE k < '2026-01-10'"), 't', 'queries of other shards go on');
 
+# What a session knows of the extension's functions is looked at again.
+my $sums = "SELECT remote('SELECT sum(f) FROM far');";
+like(far("$sums DROP EXTENSION gpubtree CASCADE; CREATE EXTENSION gpubtree; CREATE INDEX ON far USING gpubtree (k) INCLUDE ($included); $sums") =~ s/\n/ /gr,
+	qr/\A(SELECT \S*count\(\*\), public.gpubtree_partial\(f\) FROM public.part ?){6}\z/, 'an extension that is made anew');
+
 done_testing();

@@ -192,21 +192,23 @@ find_own(Oid aggregate)
 	return found;
 }
 
-/* Does this function, a member of the extension, compute what is asked for? */
+/* Does a function, if it still exists, belong to the extension and compute what is asked for? */
 static bool
 computes(Oid member, GpbAggregateFunction function, Oid type)
 {
 	const GpbAggregate *own;
 
-	if (get_func_prokind(member) != PROKIND_AGGREGATE)
+	if (!SearchSysCacheExists1(PROCOID, ObjectIdGetDatum(member)) ||
+		get_func_prokind(member) != PROKIND_AGGREGATE)
 		return false;
 	own = find_own(member);
 	return own != NULL && own->function == function &&
 		(own->type == type || own->type == ANYELEMENTOID);
 }
 
-Oid
-gpb_own_aggregate(GpbAggregateFunction function, Oid type)
+/* Find an aggregate of ours among the extension's members, which takes a look at half of them. */
+static Oid
+find_member(GpbAggregateFunction function, Oid type)
 {
 	Oid			extension = get_extension_oid("gpubtree", true);
 	Oid			found = InvalidOid;
@@ -234,6 +236,23 @@ gpb_own_aggregate(GpbAggregateFunction function, Oid type)
 	systable_endscan(scan);
 	table_close(depend, AccessShareLock);
 	return found;
+}
+
+Oid
+gpb_own_aggregate(GpbAggregateFunction function, Oid type)
+{
+	/* what was found last, which may be gone since, or be another function's number */
+	static Oid	found[lengthof(own_aggregates)];
+	int			i = 0;
+
+	while (i < lengthof(own_aggregates) &&
+		   (own_aggregates[i].as.function != function || own_aggregates[i].as.type != type))
+		i++;
+	if (i == lengthof(own_aggregates))
+		return find_member(function, type);
+	if (!OidIsValid(found[i]) || !computes(found[i], function, type))
+		found[i] = find_member(function, type);
+	return found[i];
 }
 
 /* ---- any of them ---- */

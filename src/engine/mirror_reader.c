@@ -50,6 +50,29 @@ gpb_reader_cut(Relation index, const GpbLayout *layout, TimestampTz keep_since, 
 	return made;
 }
 
+bool
+gpb_reader_fill(Relation index, const GpbLayout *layout, uint64 *blocks)
+{
+	GpbMirrorCut cut;
+	GpbMirrorRef ref;
+	bool		done = true;
+	int			i;
+
+	*blocks = 0;
+	if (!gpb_reader_cut(index, layout, 0, &cut))
+		return gpb_mirror_attach(index, layout, &ref) &&
+			gpb_mirror_refresh(index, layout, &ref, blocks);
+	for (i = 0; i < cut.n; i++)
+	{
+		uint64		copied = 0;
+
+		done = gpb_mirror_attach_piece(index, &cut.range[i], 0, &ref) &&
+			gpb_mirror_refresh(index, layout, &ref, &copied) && done;
+		*blocks += copied;
+	}
+	return done;
+}
+
 uint64
 gpb_reader_epoch(const GpbMirrorRef *ref)
 {

@@ -24,6 +24,13 @@ extern bool gpb_reader_cut(Relation index, const GpbLayout *layout, TimestampTz 
 						   GpbMirrorCut *cut);
 
 /*
+ * Bring the mirror of all pages of the index, or its pieces, up to date; what is not there is made,
+ * and other mirrors make room for it.  *blocks becomes the number of blocks copied.  Returns false
+ * if there is no such mirror, or a range of the cut has no piece.
+ */
+extern bool gpb_reader_fill(Relation index, const GpbLayout *layout, uint64 *blocks);
+
+/*
  * Attach to the mirror of the index, as gpb_mirror_attach_beside() does, or, if "piece" is not
  * NULL, to the piece that has this range of a cut, and bring it up to date.
  * The pages copied are added to *blocks.  Returns false if the mirror cannot be had.

@@ -45,10 +45,10 @@ extern int	gpb_mirror_slots(void);
 extern bool gpb_mirror_status(int slot, GpbMirrorStatus *status);
 
 /*
- * Is there room for a mirror of all pages of an index of so many blocks beside the mirrors there
- * are: memory of a device, a registry slot, and changed map?  An estimate, true as of now.
+ * Is there room for a mirror of all pages of an index, or for its pieces, beside the mirrors there
+ * are: memory of devices, registry slots, and changed map?  An estimate, true as of now.
  */
-extern bool gpb_mirror_has_room(BlockNumber nblocks);
+extern bool gpb_mirror_has_room(Relation index);
 
 /* What the mirror of an index has of its blocks */
 typedef struct GpbBlockStates

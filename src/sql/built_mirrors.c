@@ -30,6 +30,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "engine/mirror_reader.h"
 #include "hold.h"
 #include "index/index.h"
 #include "mirror/status.h"
@@ -167,16 +168,14 @@ mirror_one(Oid oid)
 	if (index != NULL)
 	{
 		if (index->rd_rel->relkind == RELKIND_INDEX && index->rd_indam->ambuild == gpb_build &&
-			gpb_mirror_available() && gpb_mirror_has_room(RelationGetNumberOfBlocks(index)))
+			gpb_mirror_available() && gpb_mirror_has_room(index))
 		{
 			GpbLayout	layout = *gpb_layout(index);	/* the relcache may free its own */
-			GpbMirrorRef ref;
 			uint64		blocks;
 
 			pgstat_report_activity(STATE_RUNNING, RelationGetRelationName(index));
 			GPB_HOLD_SERVICE("built-mirror");
-			if (gpb_mirror_attach(index, &layout, &ref))
-				gpb_mirror_refresh(index, &layout, &ref, &blocks);
+			(void) gpb_reader_fill(index, &layout, &blocks);
 		}
 		relation_close(index, AccessShareLock);
 	}

@@ -57,29 +57,6 @@ report_no_mirror(Relation index)
 }
 
 /*
- * Bring the pieces of an index up to date; other mirrors make room for them.  *blocks becomes the
- * number of blocks copied.  Returns false if a range of the cut has no piece.
- */
-static bool
-refresh_pieces(Relation index, const GpbLayout *layout, const GpbMirrorCut *cut, uint64 *blocks)
-{
-	bool		done = true;
-	int			i;
-
-	*blocks = 0;
-	for (i = 0; i < cut->n; i++)
-	{
-		GpbMirrorRef ref;
-		uint64		copied = 0;
-
-		done = gpb_mirror_attach_piece(index, &cut->range[i], 0, &ref) &&
-			gpb_mirror_refresh(index, layout, &ref, &copied) && done;
-		*blocks += copied;
-	}
-	return done;
-}
-
-/*
  * gpubtree_refresh(index): bring the mirror up to date, or make one, of all pages if the device has
  * the memory, in pieces if all devices together have it, else of the inner nodes.  Returns the
  * number of blocks copied, by all pieces; NULL, with a NOTICE that says why, if there is no mirror.
@@ -90,17 +67,13 @@ gpubtree_refresh(PG_FUNCTION_ARGS)
 	Relation	index = open_owned_index(PG_GETARG_OID(0));
 	GpbLayout	layout = *gpb_layout(index);	/* the relcache may free its own */
 	GpbMirrorRef ref;
-	GpbMirrorCut cut;
 	uint64		blocks = 0;
 	bool		done = false;
 
 	if (gpb_mirror_available())
 	{
 		gpb_mirror_forgive(index);
-		done = gpb_reader_cut(index, &layout, 0, &cut) ?
-			refresh_pieces(index, &layout, &cut, &blocks) :
-			(gpb_mirror_attach(index, &layout, &ref) &&
-				gpb_mirror_refresh(index, &layout, &ref, &blocks)) ||
+		done = gpb_reader_fill(index, &layout, &blocks) ||
 			(gpb_mirror_is_inner_only(index) &&
 			 gpb_mirror_attach_search(index, &layout, &ref) &&
 			 gpb_mirror_refresh(index, &layout, &ref, &blocks));

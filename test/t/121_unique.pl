@@ -1,14 +1,16 @@
 # Unique indexes.  On PostgreSQL 18: which rows are duplicates, by type and with NULLs; errors; builds,
 # also of several processes, of sorted runs, beside dead rows, and concurrent ones; ON CONFLICT, foreign
-# keys, partitions, REFRESH … CONCURRENTLY, replica identities; plans that rest on uniqueness.  On 15
-# to 17: the refusal.
+# keys, partitions, REFRESH … CONCURRENTLY, replica identities as logical decoding sees them; plans that
+# rest on uniqueness.  On 15 to 17: the refusal.
 #
 # Guards: src/index/unique.c, build_unique.c, the constraint's part of insert.c.
 use GpubtreeHold;
 use GpubtreeTest;
 
-my $node = gpb_node('primary', settings => <<'CONF');
+my $node = gpb_node('primary', databases => 1, settings => <<'CONF');
 autovacuum = off
+wal_level = logical
+max_wal_senders = 4
 max_parallel_maintenance_workers = 2
 max_prepared_transactions = 5
 CONF
@@ -132,6 +134,12 @@ SQL
 fails(q{INSERT INTO e VALUES (-1, 'one')}, qr/Key \(abs\(k\)\)=\(1\) already exists/, 'an expression');
 $node->safe_psql('postgres', q{UPDATE e SET gone = true; INSERT INTO e VALUES (-1, 'one')});
 fails(q{UPDATE e SET gone = false}, qr/23505/, 'a row comes under the predicate');
+prints(q{INSERT INTO e VALUES (1, 'two'), (2, 'two') ON CONFLICT (abs(k)) WHERE NOT gone
+	DO UPDATE SET name = e.name || ', ' || excluded.name, k = -excluded.k;
+	INSERT INTO e VALUES (-2, 'no') ON CONFLICT (abs(k)) WHERE NOT gone DO NOTHING;
+	SELECT k, name FROM e WHERE NOT gone ORDER BY abs(k)}, "-1|one, two\n2|two",
+	'ON CONFLICT on an expression, with a predicate');
+fails(q{INSERT INTO e VALUES (1, 'x') ON CONFLICT (abs(k)) DO NOTHING}, qr/42P10/, 'which it must name');
 fails(q{CREATE ROLE nobody_s LOGIN; GRANT INSERT ON e TO nobody_s; SET ROLE nobody_s;
 	INSERT INTO e VALUES (-1, 'two')}, qr/23505: duplicate key(?!.*DETAIL)/s,
 	'the key is not shown to those who may not read it');
@@ -270,6 +278,14 @@ $node->safe_psql('postgres', 'CREATE TABLE r (k int NOT NULL, v int); CREATE UNI
 	ALTER TABLE r REPLICA IDENTITY USING INDEX r_k; INSERT INTO r VALUES (1, 1)');
 prints("SELECT relreplident FROM pg_class WHERE relname = 'r'", 'i', 'a replica identity');
 fails('ALTER TABLE r ADD PRIMARY KEY USING INDEX r_k', qr/is not a btree|42809/, 'but no primary key');
+
+# What logical decoding sees of an update that keeps the key, of one that does not, and of a deletion
+prints(q{SELECT FROM pg_create_logical_replication_slot('decoded', 'test_decoding');
+	UPDATE r SET v = 2; UPDATE r SET k = 2; DELETE FROM r;
+	SELECT data FROM pg_logical_slot_get_changes('decoded', NULL, NULL, 'include-xids', '0') WHERE data LIKE 'table%'},
+	join("\n", 'table public.r: UPDATE: k[integer]:1 v[integer]:2',
+		'table public.r: UPDATE: old-key: k[integer]:1 new-tuple: k[integer]:2 v[integer]:2',
+		'table public.r: DELETE: k[integer]:2'), 'the old keys are in the log');
 
 # ---- plans ----
 

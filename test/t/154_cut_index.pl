@@ -278,8 +278,12 @@ set('gpubtree.request_timeout', "'10min'");
 
 # ---- the index goes, is made anew, grows; the server crashes ----
 
-value('REINDEX INDEX t_k');
-is(engine(), '0, 1, 2', 'REINDEX');
+my $at_once = 'SET gpubtree.min_built_mirror_size = 0';
+value("$at_once; REINDEX INDEX t_k");
+$node->poll_query_until('postgres', "SELECT count(*) = 3 FROM gpubtree_mirrors WHERE index = 't_k'::regclass AND state = 'ready' AND epoch > 0 AND changed_blocks = 0")
+  or die 'what was built is not mirrored';
+is(engine(), '0, 1, 2', 'REINDEX: pieces are made when it is done');
+is(value("SELECT max(refreshes) FROM gpubtree_mirrors WHERE state = 'ready'"), 1, 'a query has nothing to copy');
 is(value("SELECT count(*) FROM gpubtree_mirrors WHERE state <> 'discarded'"), 3, 'and only the new pieces');
 is(value("SELECT gpubtree_drop_mirror('t_k')"), 't', 'gpubtree_drop_mirror()');
 $node->poll_query_until('postgres', 'SELECT count(*) = 0 FROM gpubtree_mirrors') or die 'pieces stay';
@@ -303,8 +307,10 @@ sub use_beside
 
 # Of two indexes that are cut there is room for one. Each gets the room of the other, though that was
 # used last: all of it, with the piece on the third device. It is copied once, and stays while it is used.
-value('CREATE TABLE u AS SELECT * FROM t WHERE k <= 55000; CREATE INDEX u_k ON u USING gpubtree (k) INCLUDE (v, d, a, b, c, e, f, g, h)');
+value("CREATE TABLE u AS SELECT * FROM t WHERE k <= 55000; $at_once; CREATE INDEX u_k ON u USING gpubtree (k) INCLUDE (v, d, a, b, c, e, f, g, h)");
 value('VACUUM ANALYZE u');
+$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'gpubtree built mirrors'") or die 'it is mirrored still';
+is(mirrors(), $three, 'none is given up for an index that was built');
 my $whole_u = $whole =~ s/FROM t/FROM u/r;
 like(engines(use_beside("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) $whole_u")), qr/^\d, \d$/, 'a cut index gets the room of one in use');
 is(mirrors(), 'none', 'of which no piece stays');

@@ -242,6 +242,26 @@ gpb_place_pieces(const GpbIdentity *identity, BlockNumber nblocks, int *devices)
 	return used > 1 && bytes <= memory / 16 * 15 ? used : 0;
 }
 
+int
+gpb_pieces_beside(const GpbIdentity *identity, BlockNumber nblocks)
+{
+	int			devices[GPB_MAX_DEVICES];
+	int			n = gpb_place_pieces(identity, nblocks, devices);
+	double		all = 0;
+	int			i;
+
+	for (i = 0; i < n; i++)
+		all += gpb_device_memory_limit(devices[i]);
+	for (i = 0; i < n; i++)
+	{
+		double		share = gpb_device_memory_limit(devices[i]) / all;
+
+		if (share * nblocks * BLCKSZ > free_memory(devices[i]))
+			return 0;
+	}
+	return n;
+}
+
 /* Bytes that pieces of an index take, or are to take, of a device */
 static uint64
 pieces_on(int device, const GpbIdentity *identity)

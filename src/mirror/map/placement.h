@@ -37,6 +37,11 @@ extern int	gpb_place_mirror(const GpbIdentity *identity, GpbMirrorMode mode, Blo
  */
 extern int	gpb_place_pieces(const GpbIdentity *identity, BlockNumber nblocks, int *devices);
 /*
+ * How many pieces there are to be, as above, if each has room on its device beside all mirrors that
+ * are there; else 0.  Registry lock held.
+ */
+extern int	gpb_pieces_beside(const GpbIdentity *identity, BlockNumber nblocks);
+/*
  * The device for a piece of such a share of an index of so many blocks, where others of it may be,
  * or GPB_NO_DEVICE.  Registry lock held.
  */

@@ -459,7 +459,7 @@ typedef uint64 GpbBufferState;
 #define create_merge_append_path(root, rel, paths, pathkeys, outer) \
 	create_merge_append_path(root, rel, paths, NIL, pathkeys, outer)
 
-/* Are the rows of a relation groups that are aggregated in part, to be joined (eager aggregation)? */
+/* Are the rows of a relation groups, aggregated in part, that are to be joined? */
 #define GPB_HAS_GROUPS(rel) IS_GROUPED_REL(rel)
 
 /* An outer relation that is to be unique is so already, by a path of its own. */

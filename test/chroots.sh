@@ -1,5 +1,6 @@
-# The chroots of later servers, for test/all-servers and test/upgrade, and 15 in them; to be sourced
-# after test/lib.sh.  $chroots is where they are, or are made.  POSIX sh.
+# The chroots of later servers, for test/all-servers, test/upgrade and test/bench/instructions, and
+# servers of other systems in them; to be sourced after test/lib.sh.  $chroots is where they are, or
+# are made.  POSIX sh.
 
 debian=http://deb.debian.org/debian
 ubuntu=http://archive.ubuntu.com/ubuntu
@@ -102,27 +103,6 @@ add_timescaledb()
 		echo "no $package"
 }
 
-# make_portable DIRECTORY VERSION PLACE: let the programs of that copy of PostgreSQL run in the chroot
-# of a later server, which will have the directory at PLACE: with the libraries of this system, but for
-# the C library's.
-make_portable()
-{
-	programs=$1/usr/lib/postgresql/$2/bin
-	mkdir "$1/lib"
-	for file in "$programs"/* "$programs"/../lib/*.so; do
-		ldd "$file" 2>/dev/null || true
-	done | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
-		grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv)\.so' |
-		while read -r library; do
-			cp -L "$library" "$1/lib/"
-		done
-	for program in "$programs"/*; do
-		mv "$program" "$program.real"
-		printf '#!/bin/bash\nLD_LIBRARY_PATH=%s exec -a "$0" "$0.real" "$@"\n' "$3/lib" >"$program"
-		chmod 755 "$program"
-	done
-}
-
 # find_chroots: set $chroots.  Needs $work.
 find_chroots()
 {
@@ -153,4 +133,80 @@ in_root()
 		exec chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 \
 			"$@"' \
 		sh "$@" </dev/null
+}
+
+# ---- servers of several systems in one chroot ----
+
+# Where build_servers() puts them, seen from inside
+here=/gpubtree.servers
+
+programs() { echo "$here/$1/usr/lib/postgresql/$1/bin"; }
+
+# copy_libraries DIRECTORY VERSION: beside that copy of PostgreSQL, the libraries of this system that its
+# programs need, but for the C library's, in DIRECTORY/lib.
+copy_libraries()
+{
+	mkdir "$1/lib"
+	for file in "$1/usr/lib/postgresql/$2"/bin/* "$1/usr/lib/postgresql/$2"/lib/*.so; do
+		ldd "$file" 2>/dev/null || true
+	done | awk '$2 == "=>" && $3 ~ /^\// { print $3 }' | sort -u |
+		grep -vE '/(libc|libm|libdl|librt|libpthread|libresolv)\.so' |
+		while read -r library; do
+			cp -L "$library" "$1/lib/"
+		done
+}
+
+# use_libraries DIRECTORY VERSION PLACE: let its programs use those libraries in a chroot that has the
+# directory at PLACE.
+use_libraries()
+{
+	for program in "$1/usr/lib/postgresql/$2/bin"/*; do
+		mv "$program" "$program.real"
+		printf '#!/bin/bash\nLD_LIBRARY_PATH=%s exec -a "$0" "$0.real" "$@"\n' "$3/lib" >"$program"
+		chmod 755 "$program"
+	done
+}
+
+# build_with_libraries VERSION: build gpubtree and install it into a copy of PostgreSQL,
+# $work/VERSION, with those libraries.
+build_with_libraries()
+{
+	choose_user
+	build "$1" || return 1
+	copy_libraries "$work/$1" "$1"
+}
+
+# build_servers VERSION...: build gpubtree on each, on 15 outside of chroots, and bring the servers
+# into the chroot of the last one, where they are $here/VERSION, the sources $here/source, and $in is
+# $here as seen from outside.  Needs find_chroots().
+build_servers()
+{
+	for server; do
+		if [ "$server" = 15 ]; then
+			build_with_libraries 15 || return 1
+			continue
+		fi
+		make_chroot "$server" || return 1
+		in=$chroots/$(release "$server")$here
+		rm -rf "$in"
+		copy_sources "$in/source"
+		in_chroot "$server" PG_CONFIG="/usr/lib/postgresql/$server/bin/pg_config" sh -euc \
+			'root=$1/source work=$1; . "$root/test/lib.sh"; . "$root/test/chroots.sh"
+			build_with_libraries "$2"' sh "$here" "$server" || return 1
+	done
+	for other; do
+		case $other in
+		"$server") ;;
+		15) cp -a "$work/15" "$in/" ;;
+		*) cp -a "$chroots/$(release "$other")$here/$other" "$in/" ;;
+		esac
+	done
+}
+
+# remove_servers VERSION...: undo build_servers().
+remove_servers()
+{
+	for server; do
+		[ "$server" = 15 ] || rm -rf "$chroots/$(release "$server")$here"
+	done
 }

@@ -7,7 +7,7 @@
 use GpubtreeHold;
 use GpubtreeTest;
 
-my $node = gpb_node('main', only_queries_refresh => 1, settings => <<'CONF');
+my $node = gpb_node('main', only_queries_refresh => 1, vacuums_all => 1, settings => <<'CONF');
 autovacuum = off
 wal_consistency_checking = 'gpubtree'
 CONF

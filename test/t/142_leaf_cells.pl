@@ -5,7 +5,7 @@
 use GpubtreeHold;
 use GpubtreeTest;
 
-my $node = gpb_node('main', allows_streaming => 1,
+my $node = gpb_node('main', allows_streaming => 1, vacuums_all => 1,
 	settings => "autovacuum = off\ngpubtree.device = 'off'\nwal_level = replica\n"
 	  . "shared_buffers = '32MB'\ngpubtree.leaf_cache_size = '8MB'\nwal_keep_size = '512MB'\nallow_in_place_tablespaces = on\nmax_parallel_workers_per_gather = 0\n");
 my @forced = map { "$_ = off" } qw(enable_seqscan enable_indexscan enable_indexonlyscan

@@ -8,7 +8,7 @@
 use GpubtreeHold;
 use GpubtreeTest;
 
-my $node = gpb_node('main', allows_streaming => 1, settings => <<'CONF');
+my $node = gpb_node('main', allows_streaming => 1, vacuums_all => 1, settings => <<'CONF');
 autovacuum = off
 wal_consistency_checking = 'gpubtree'
 max_standby_streaming_delay = -1

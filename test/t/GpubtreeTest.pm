@@ -107,7 +107,9 @@ sub disable_checksums
 # Options: allows_streaming, options of initdb in "initdb" (an array), extra settings in "settings"
 # (text), start => 0; install_path of another PostgreSQL; databases where it has template0 and template1
 # besides "postgres" (test/initdb); only_queries_refresh where the test counts what a query's refresh copies, or
-# holds one still; damages where the test writes pages itself, which so have no checksums.
+# holds one still; damages where the test writes pages itself, which so have no checksums; vacuums_all where
+# it counts on what VACUUM removes and marks.  For VACUUM leaves out pages of tables that somebody has
+# pinned, and that is also who writes one: with the least of luck a checkpoint.
 sub gpb_node
 {
 	my ($name, %options) = @_;
@@ -138,6 +140,11 @@ CONF
 	$node->append_conf('postgresql.conf', <<'CONF') if $options{small_chunks};
 gpubtree.chunk_least = 8
 gpubtree.chunk_most = 64
+CONF
+	$node->append_conf('postgresql.conf', <<'CONF') if $options{vacuums_all};
+bgwriter_lru_maxpages = 0
+checkpoint_timeout = '1h'
+max_wal_size = '2GB'
 CONF
 	$node->append_conf('postgresql.conf', "gpubtree.background_refresh = off\n")
 	  if $options{only_queries_refresh};

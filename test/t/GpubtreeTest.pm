@@ -268,18 +268,21 @@ sub gpb_wait_for_hold
 {
 	my ($node, $n) = @_;
 	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
+	my $watcher = PostgreSQL::Test::Cluster::background_psql($node, 'postgres');	# one process, however long it takes
 
 	$n //= 1;
-	while ($node->safe_psql('postgres', <<"SQL") < $n)
+	$watcher->set_query_timer_restart();
+	while ($watcher->query_safe(<<"SQL") < $n)
 SELECT count(*) FROM pg_locks
 WHERE locktype = 'advisory' AND classid = 0 AND objid = 7001 AND NOT granted
 SQL
 	{
 		sleep(0.02);
-		die "no backend came to the hold point:\n" . $node->safe_psql('postgres', <<'SQL') if time > $end;
+		die "no backend came to the hold point:\n" . $watcher->query_safe(<<'SQL') if time > $end;
 SELECT pid, backend_type, backend_start, backend_xmin, state, wait_event_type, wait_event, query FROM pg_stat_activity
 SQL
 	}
+	$watcher->quit;
 	return;
 }
 

@@ -147,8 +147,8 @@ map_segment(int slot, uint32 number)
  * page that takes many inserts is marked many times between refreshes: whoever clears a bit that
  * was found set here copies the page afterwards, and so waits for the lock that our caller holds.
  */
-void
-gpb_map_mark(int slot, BlockNumber block)
+static void
+mark_block(int slot, BlockNumber block)
 {
 	GpbSegment *segment;
 
@@ -178,7 +178,7 @@ gpb_mirror_mark(const RelFileNode *file, BlockNumber block)
 	for (slot = gpb_mirror_find(file); slot != GPB_NOT_MIRRORED;
 		 slot = gpb_mirror_find_from(file, slot + 1))
 	{
-		gpb_map_mark(slot, block);
+		mark_block(slot, block);
 		if ((uint32) slot + 1 >= pg_atomic_read_u32(&gpb_registry->piece_limit))
 			return;
 	}

@@ -25,8 +25,6 @@ extern uint32 gpb_map_segments_total(void);
 /* Give a mirror segments; take all of them away.  The registry lock must be held exclusively. */
 extern bool gpb_map_grow(int slot, uint32 nsegments);
 extern void gpb_map_release(int slot);
-/* Mark a block of the mirror in a slot changed, as gpb_mirror_mark() does for all mirrors. */
-extern void gpb_map_mark(int slot, BlockNumber block);
 
 /* ---- a refresh's owner ---- */
 

@@ -427,7 +427,13 @@ package_docker()
 {
 	expect "a system with a server" server_system 18 || return 0
 	file=$root/docker/$1
-	begin image-build server-forky
+	builds=server-forky
+	if [ "$1" = cuda.Dockerfile ]; then
+		# nvcc knows compilers up to its own day's, as Debian 13 and the image of the FROM line have
+		expect "a system to compile in" clean_system trixie || return 0
+		builds=clean-trixie
+	fi
+	begin image-build $builds
 	expect "the commands of its first stage" docker_build "$file" || { end image-build; return 0; }
 	begin image server-forky
 	expect "the commands of its second stage, and the example" docker_run "$file" || true

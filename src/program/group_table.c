@@ -618,11 +618,16 @@ bool
 gpb_groups_merge_adjacent(GpbGroupTable *table, const char *groups, uint64 n)
 {
 	int			ngroups = table->program->ngroups;
-	bool		sums_alone = has_sums_alone(table->format);
+	bool		sums_alone;
 
+	/* one group has none to be looked up ahead of it */
+	if (n == 1)
+		return ((const GpbGroup *) groups)->words[ngroups] == 0 ||
+			gpb_groups_merge(table, (const GpbGroup *) groups);
 	/* so that there are places to look at */
 	if (!reserve_places(table, (uint64) table->n + 1))
 		return false;
+	sums_alone = has_sums_alone(table->format);
 	if (ngroups == 1)
 		return sums_alone ? merge_records(table, groups, n, 1, true) :
 			merge_records(table, groups, n, 1, false);

@@ -96,6 +96,14 @@ is(far(sprintf $monrovia, 'far'), far(sprintf $monrovia, 'one'), 'hours in a zon
 like(far("SET TimeZone = 'Africa/Monrovia'; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT date_trunc('hour', k), count(*) FROM far WHERE k < '1980-01-01' GROUP BY 1"), qr/Gave Up: a shard has/, 'are left to core');
 $node->safe_psql('postgres', "DELETE FROM far WHERE k < '1980-01-01'; DELETE FROM one WHERE k < '1980-01-01'; VACUUM ANALYZE one");
 
+# Moments travel as text: those that are not written in the usual form, and fractions of seconds
+$node->safe_psql('postgres', "CREATE TEMP TABLE odd AS SELECT x::timestamptz AS k, x::timestamp AS t, i AS n FROM unnest(ARRAY['-infinity', 'infinity', '4001-02-29 00:00:00 BC', '0001-01-01 00:00', '1752-02-28 23:59:59.9', '1600-02-29 13:14:15.123456', '1900-03-01 00:00:00.000001', '9999-12-31 23:59:59.999999', '10000-01-01 00:00', '123456-11-30 12:34:56.78']) WITH ORDINALITY o (x, i); INSERT INTO far (k, t, n) SELECT * FROM odd; INSERT INTO one (k, t, n) SELECT * FROM odd;");
+my @moments = map { "SELECT $_, count(*), sum(n), min(k), max(k), min(t), max(t) FROM %s GROUP BY 1" } 'k', 't::date', "date_trunc('minute', k)", "date_trunc('week', t)", "date_trunc('year', k, 'Asia/Kathmandu')", 'n';
+my $moments = sub { my ($table) = @_; return join(';', "SET DateStyle = 'SQL, DMY'; SET TimeZone = 'Australia/Lord_Howe'", map { 'SELECT answer($q$' . sprintf($_, $table) . '$q$)' } @moments) };
+is(far($moments->('far')), far($moments->('one')), 'moments that travel');
+is(() = far(join(';', map { 'SELECT remote($q$' . sprintf($_, 'far') . '$q$)' } @moments)) =~ /count\(\*\)/g, 3 * @moments, 'of groups');
+$node->safe_psql('postgres', "DELETE FROM far WHERE k < '1980-01-01' OR k > '2100-01-01'; DELETE FROM one WHERE k < '1980-01-01' OR k > '2100-01-01'; VACUUM ANALYZE one");
+
 # Two states that have sums of the same pairs
 my $pairs = "SELECT answer('SELECT covar_pop(f4, n), covar_pop(n, f4), regr_avgx(f4, n), regr_avgy(n, f4), stddev(f4), sum(f4) FROM %s')";
 is(far(sprintf $pairs, 'far'), far(sprintf $pairs, 'one'), 'pairs the one way and the other');

@@ -169,3 +169,18 @@ gpb_shard_bin_is_steady(const FuncExpr *call, int64 first, int64 last)
 	zone = zone_of(call);
 	return zone != NULL && gpb_zone_is_steady(zone, first, last);
 }
+
+/* The shortest that a group of this unit is where its zone's offset does not change */
+static int64
+shortest(const GpbTruncUnit *unit)
+{
+	return unit->length > 0 ? unit->length : unit->months * 28 * USECS_PER_DAY;
+}
+
+bool
+gpb_shard_bin_reaches(const FuncExpr *call, const GpbTruncUnit *unit, int64 group, int64 last)
+{
+	return !TIMESTAMP_NOT_FINITE(group) && !TIMESTAMP_NOT_FINITE(last) && last >= group &&
+		(uint64) last - (uint64) group < (uint64) shortest(unit) &&
+		gpb_shard_bin_is_steady(call, group, last);
+}

@@ -48,6 +48,14 @@ extern Query *gpb_shard_grouping_query(const Query *parse);
 extern Path *gpb_shard_states_path(PlannerInfo *root, const GpbShardQuery *asked,
 								   RelOptInfo *leaf);
 
+/* ---- timestamps and dates (aggregate_shard_moments.c) ---- */
+
+/* The type that a column of shards' rows has for values of this type: text for these */
+extern Oid	gpb_shard_column_type(Oid type);
+
+/* What a column of shards' rows is shown as that has the values of an expression */
+extern Expr *gpb_shard_column(Expr *expression);
+
 /* ---- groups by date_trunc() (aggregate_shard_bins.c) ---- */
 
 /*

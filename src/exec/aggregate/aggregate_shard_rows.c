@@ -35,7 +35,7 @@
 typedef struct GpbShardPlace
 {
 	GpbShardPart part;
-	Oid			type;			/* of the column */
+	Oid			type;			/* of the column's values */
 	GpbWordType words;			/* of a group's value, or of an item's */
 	int			slot;			/* of a group: its first */
 	const GpbAnswerColumn *column;	/* of an item */
@@ -44,6 +44,7 @@ typedef struct GpbShardPlace
 													 * that it fills; all zeros: none */
 	GpbPartialKind kind;		/* of the state */
 	FuncExpr   *call;			/* of moments: what makes groups of them */
+	const GpbTruncUnit *unit;	/* of the call */
 	ExprState  *result;
 } GpbShardPlace;
 
@@ -51,11 +52,13 @@ struct GpbShardRows
 {
 	int			program;
 	int			first;			/* the first of its columns in a row, counted from 0 */
-	GpbAnswerFormat format;		/* of answers with wide sums */
+	bool		narrow;			/* exact sums are narrow: there are values that such do not hold */
+	GpbAnswerFormat format;		/* of answers with such sums */
 	Size		width;			/* of a record */
 	GpbGroup   *group;			/* the row at hand */
 	MemoryContext work;			/* of it */
 	int64		first_moment;	/* of the bin at hand, if its moments are not NULL */
+	int64		first_group;	/* of that moment, likewise */
 	int			n;
 	GpbShardPlace *place;
 };
@@ -219,21 +222,24 @@ find_places(GpbAggregateScan *scan, GpbShardRows *rows)
 		if (place->part != GPB_SHARD_FIRST && place->part != GPB_SHARD_LAST)
 			continue;
 		place->call = list_nth_node(FuncExpr, bins, moments++ / 2);
+		place->unit =
+			gpb_trunc_unit(DatumGetTextPP(linitial_node(Const, place->call->args)->constvalue));
 		place->result = ExecInitExpr((Expr *) place->call, &scan->node.css.ss.ps);
 	}
 }
 
 /*
- * Prepare to read the rows of a program.  Memory is of the current context, and what is prepared is
- * so for all executions.
+ * Prepare to read the rows of a program, with narrow sums or wide ones.  Memory is of the query's
+ * context, and what is prepared is so for all executions.
  */
 static GpbShardRows *
-begin_rows(GpbAggregateScan *scan, int number)
+begin_rows(GpbAggregateScan *scan, int number, bool narrow)
 {
+	MemoryContext caller = MemoryContextSwitchTo(scan->node.css.ss.ps.state->es_query_cxt);
 	GpbProgram	program = *gpb_ask_program(scan->subs[number].ask);
 	GpbShardRows *rows = palloc0(sizeof(GpbShardRows));
 
-	program.narrow_sums = false;
+	program.narrow_sums = rows->narrow = narrow;
 	gpb_answer_format(&program, &rows->format);
 	rows->width = gpb_group_width(&program, &rows->format);
 	rows->group = palloc0(rows->width);
@@ -244,6 +250,7 @@ begin_rows(GpbAggregateScan *scan, int number)
 	for (int i = 0; i < number; i++)
 		rows->first += scan->plan.shards[i].n;
 	find_places(scan, rows);
+	MemoryContextSwitchTo(caller);
 	return rows;
 }
 
@@ -374,15 +381,15 @@ set_numerics(const GpbShardPlace *place, const GpbPartialNumerics *numerics, int
 static bool
 set_state(const GpbShardPlace *place, Datum value, int64 *answer)
 {
-	GpbPartial *partial = gpb_partial_read(DatumGetByteaPP(value));
+	bytea	   *bytes = DatumGetByteaPP(value);
+	Oid			type = place->kind == GPB_PARTIAL_OF_PAIRS ? FLOAT8OID : place->words.sql;
 
-	if (!gpb_partial_is(partial, place->kind, place->kind == GPB_PARTIAL_OF_PAIRS ? FLOAT8OID :
-						place->words.sql))
+	if (!gpb_partial_is(bytes, place->kind, type))
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("a shard returned a partial state of another kind than it was asked for")));
-	if (partial->numerics != NULL)
-		return set_numerics(place, partial->numerics, answer);
+	if (type == NUMERICOID)
+		return set_numerics(place, gpb_partial_read(bytes)->numerics, answer);
 	for (int term = 0; term < lengthof(place->state); term++)
 	{
 		const GpbAnswerColumn *column = &place->state[term];
@@ -393,8 +400,11 @@ set_state(const GpbShardPlace *place, Datum value, int64 *answer)
 		answer[column->count] = 0;
 		if (column->sum != 0)
 			answer[column->sum] = answer[column->sum + 1] = 0;
-		gpb_partial_add_to_answer(partial, term, column, answer);
 	}
+	if (!gpb_partial_add_to_answer(bytes, place->state, answer))
+		return false;
+	for (int term = 0; term < lengthof(place->state); term++)
+		gpb_answer_carry(&place->state[term], answer);
 	return true;
 }
 
@@ -451,14 +461,19 @@ set_moment(GpbAggregateScan *scan, GpbShardRows *rows, const GpbShardPlace *plac
 		   bool isnull)
 {
 	GpbGroup   *group = rows->group;
+	bool		is_last = place->part == GPB_SHARD_LAST;
 	int64		words[2];
 	Datum		value = 0;
 
+	if (is_last && !isnull && (group->nulls >> place->slot & 1) == 0 &&
+		gpb_shard_bin_reaches(place->call, place->unit, rows->first_group, DatumGetInt64(moment)))
+		return true;
 	if (!isnull)
 		value = group_of(scan, place, moment, &isnull);
-	if (place->part == GPB_SHARD_FIRST)
+	if (!is_last)
 	{
 		rows->first_moment = DatumGetInt64(moment);
+		rows->first_group = DatumGetInt64(value);
 		return set_group(scan, place, value, isnull, group);
 	}
 	if (isnull || (group->nulls >> place->slot & 1) != 0)
@@ -472,8 +487,6 @@ static bool
 set_slot(GpbAggregateScan *scan, GpbShardRows *rows, const GpbShardPlace *place, Datum value,
 		 bool isnull)
 {
-	if (place->part == GPB_SHARD_BIN)
-		return true;
 	return place->part == GPB_SHARD_GROUP ?
 		set_group(scan, place, value, isnull, rows->group) :
 		set_moment(scan, rows, place, value, isnull);
@@ -494,6 +507,10 @@ read_row(GpbAggregateScan *scan, GpbShardRows *rows, TupleTableSlot *row)
 		Datum		value = row->tts_values[rows->first + i];
 		bool		isnull = row->tts_isnull[rows->first + i];
 
+		if (place->part == GPB_SHARD_BIN)
+			continue;
+		if (!isnull)
+			value = gpb_shard_value(place->type, value);
 		if (place->part < GPB_SHARD_ROWS)
 		{
 			if (!set_slot(scan, rows, place, value, isnull))
@@ -683,42 +700,57 @@ add_row_context(void *argument)
 	}
 }
 
-/* What reads the rows of a program */
+/* What reads the rows of a program: first with narrow sums, where groups have such */
 static GpbShardRows *
 rows_of(GpbAggregateScan *scan, int program)
 {
-	MemoryContext caller = MemoryContextSwitchTo(scan->node.css.ss.ps.state->es_query_cxt);
-
 	if (scan->shard_rows == NULL)
-		scan->shard_rows = palloc0(sizeof(GpbShardRows *) * scan->nsubs);
+		scan->shard_rows = MemoryContextAllocZero(scan->node.css.ss.ps.state->es_query_cxt,
+												  sizeof(GpbShardRows *) * scan->nsubs);
 	if (scan->shard_rows[program] == NULL)
-		scan->shard_rows[program] = begin_rows(scan, program);
-	MemoryContextSwitchTo(caller);
+		scan->shard_rows[program] =
+			begin_rows(scan, program, gpb_ask_program(scan->subs[program].ask)->ngroups > 0);
 	return scan->shard_rows[program];
 }
 
-const char *
-gpb_shards_merge(GpbAggregateScan *scan, TupleTableSlot *row)
+/* Make the record of a row, whose errors name the shard.  Returns false if no words say it. */
+static bool
+make_record(GpbAggregateScan *scan, GpbShardRows *rows, TupleTableSlot *row)
 {
 	GpbShardRow of_shard = {scan, row};
 	ErrorContextCallback context = {error_context_stack, add_row_context, &of_shard};
-	GpbShardRows *rows;
-	MemoryContext caller;
+	MemoryContext caller = MemoryContextSwitchTo(rows->work);
 	bool		has_words;
 
-	slot_getallattrs(row);
-	rows = rows_of(scan, DatumGetInt32(row->tts_values[SHARD_PROGRAM_COLUMN]));
-	caller = MemoryContextSwitchTo(rows->work);
 	error_context_stack = &context;
 	has_words = read_row(scan, rows, row);
 	error_context_stack = context.previous;
 	MemoryContextSwitchTo(caller);
 	MemoryContextReset(rows->work);
+	return has_words;
+}
+
+const char *
+gpb_shards_merge(GpbAggregateScan *scan, TupleTableSlot *row)
+{
+	GpbShardRows *rows;
+	bool		has_words;
+
+	slot_getallattrs(row);
+	rows = rows_of(scan, DatumGetInt32(row->tts_values[SHARD_PROGRAM_COLUMN]));
+	has_words = make_record(scan, rows, row);
+	if (!has_words && rows->narrow)
+	{
+		/* from now on sums are wide, as those that it is merged with are */
+		MemoryContextDelete(rows->work);
+		rows = scan->shard_rows[rows->program] = begin_rows(scan, rows->program, false);
+		has_words = make_record(scan, rows, row);
+	}
 	if (!has_words)
 		return "a shard has a value for which the index has no room";
 	scan->states++;
 	if (!gpb_collected_merge(gpb_ask_collected(scan->subs[rows->program].ask),
-							 (const char *) rows->group, 1, false))
+							 (const char *) rows->group, 1, rows->narrow))
 		return "more groups than hash_mem holds";
 	return NULL;
 }

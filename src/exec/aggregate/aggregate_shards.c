@@ -133,7 +133,7 @@ add_nulls(const GpbShardQuery *asked, PathTarget *target)
 {
 	for (int c = 0; c < asked->n; c++)
 	{
-		Oid			type = asked->column[c].type;
+		Oid			type = gpb_shard_column_type(asked->column[c].type);
 
 		target->exprs = lappend(target->exprs,
 								makeNullConst(type, -1, get_typcollation(type)));
@@ -295,6 +295,21 @@ partial_columns(const GpbShardQuery *asked, List *columns)
 	return columns;
 }
 
+/* The columns of a scan that returns groups, as its rows have them */
+static List *
+group_columns(List *columns)
+{
+	ListCell   *lc;
+
+	foreach(lc, columns)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		entry->expr = gpb_shard_column(entry->expr);
+	}
+	return columns;
+}
+
 /* ---- another query ---- */
 
 /* What the planner's data say of the query that is planned */
@@ -349,8 +364,8 @@ plan_groups(PlannerInfo *root, RelOptInfo *grouped, Oid table, ForeignPath *path
 	gpb_shard_modes_leave(modes);
 	(void) show_query(root, shown);
 	scan->fdw_scan_tlist = (List *) evaluate_mutator((Node *) scan->fdw_scan_tlist, own->shards);
-	if (own->asked->partial != NIL)
-		scan->fdw_scan_tlist = partial_columns(own->asked, scan->fdw_scan_tlist);
+	scan->fdw_scan_tlist = own->asked->partial != NIL ?
+		partial_columns(own->asked, scan->fdw_scan_tlist) : group_columns(scan->fdw_scan_tlist);
 	scan->fdw_exprs = (List *) evaluate_mutator((Node *) scan->fdw_exprs, own->shards);
 	return scan;
 }
@@ -488,10 +503,15 @@ rows_target(const GpbShards *shards, int program, List *exprs, const PathTarget 
 										 Int32GetDatum(program), false, true));
 	for (int i = 0; i < shards->n; i++)
 	{
-		if (i == program)
-			target->exprs = list_concat(target->exprs, exprs);
-		else
+		ListCell   *lc;
+
+		if (i != program)
+		{
 			add_nulls(&shards->asked[i], target);
+			continue;
+		}
+		foreach(lc, exprs)
+			target->exprs = lappend(target->exprs, gpb_shard_column(lfirst(lc)));
 	}
 	target->width = grouped->width;
 	target->cost = grouped->cost;

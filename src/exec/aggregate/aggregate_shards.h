@@ -22,6 +22,7 @@
 #include "nodes/plannodes.h"
 
 #include "exec/compile/grouping.h"
+#include "exec/functions/date_units.h"
 #include "exec/shell/node_private.h"
 
 struct GpbAggregatePath;
@@ -56,7 +57,7 @@ typedef struct GpbShardColumn
 								 * behind them that of by-value aggregates; of first and last
 								 * moments: the group expression's; else of the item, behind them
 								 * those of filters of by-value aggregates */
-	Oid			type;			/* of the column */
+	Oid			type;			/* of the values; a shard's rows may have texts of them */
 } GpbShardColumn;
 
 /* The columns of a program's groups */
@@ -123,11 +124,21 @@ extern bool gpb_sent_may_fail(Node *expression);
 
 /* ---- execution ---- */
 
+/* The value of this type that a column of a shard's row has (aggregate_shard_moments.c) */
+extern Datum gpb_shard_value(Oid type, Datum column);
+
 /*
  * Has the zone of a call of date_trunc(), as of a plan's bins, one offset from the first moment to
  * the last?
  */
 extern bool gpb_shard_bin_is_steady(const FuncExpr *call, int64 first, int64 last);
+
+/*
+ * Is it clear, without evaluating the call for it, that "last" is in the group that the call makes
+ * of a moment that is not later, and so is all between?  "unit" is the call's.
+ */
+extern bool gpb_shard_bin_reaches(const FuncExpr *call, const GpbTruncUnit *unit, int64 group,
+								  int64 last);
 
 /*
  * Let constants be written so that shards read them, whatever the session's settings are, until the

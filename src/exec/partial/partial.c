@@ -68,12 +68,6 @@ gpb_partial_new(GpbPartialKind kind, const GpbPartialType *type, const GpbPartia
 	return partial;
 }
 
-bool
-gpb_partial_is(const GpbPartial *partial, GpbPartialKind kind, Oid type)
-{
-	return partial->kind == kind && partial->type == gpb_partial_type(type);
-}
-
 int64
 gpb_partial_count(const GpbPartial *partial)
 {
@@ -149,6 +143,14 @@ take_header(GpbPartialReader *reader, GpbPartialHeader *header)
 
 /* ---- reading ---- */
 
+/* Raise an error unless all of a state has been read. */
+static inline void
+require_end(const GpbPartialReader *reader)
+{
+	if (reader->at != reader->end)
+		gpb_partial_damaged("it is too long");
+}
+
 /* Add what follows the header to a state of that kind. */
 static void
 take_rest(GpbPartialReader *reader, GpbPartial *partial)
@@ -161,8 +163,7 @@ take_rest(GpbPartialReader *reader, GpbPartial *partial)
 		gpb_numerics_take(reader, partial);
 	else
 		gpb_sums_take(reader, partial);
-	if (reader->at != reader->end)
-		gpb_partial_damaged("it is too long");
+	require_end(reader);
 }
 
 static inline GpbPartialReader
@@ -184,6 +185,32 @@ gpb_partial_read(const struct varlena *bytes)
 	partial = gpb_partial_new(header.kind, header.type, header.by_type);
 	take_rest(&reader, partial);
 	return partial;
+}
+
+bool
+gpb_partial_is(const struct varlena *bytes, GpbPartialKind kind, Oid type)
+{
+	GpbPartialReader reader = reader_of(bytes);
+	GpbPartialHeader header;
+
+	take_header(&reader, &header);
+	return header.kind == kind && header.type == gpb_partial_type(type);
+}
+
+bool
+gpb_partial_add_to_answer(const struct varlena *bytes, const GpbAnswerColumn *columns,
+						  int64 *answer)
+{
+	GpbPartialReader reader = reader_of(bytes);
+	GpbPartialHeader header;
+
+	take_header(&reader, &header);
+	if (header.kind > GPB_PARTIAL_OF_PAIRS || header.type->form == GPB_FORM_NUMERIC)
+		elog(ERROR, "an aggregate state of kind %d has no words of an answer", header.kind);
+	if (!gpb_sums_take_columns(&reader, header.kind, header.type, columns, answer))
+		return false;
+	require_end(&reader);
+	return true;
 }
 
 /* Raise an error unless states of this kind and types can be merged into "into". */

@@ -160,8 +160,21 @@ extern bytea *gpb_partial_write(GpbPartial *partial);
 /* How many values, or pairs, are in it?  Of the first or last it is 1. */
 extern int64 gpb_partial_count(const GpbPartial *partial);
 
-/* Is the state of this kind, and of values of this SQL type? */
-extern bool gpb_partial_is(const GpbPartial *partial, GpbPartialKind kind, Oid type);
+/*
+ * Are the bytes those of a state of this kind, and of values of this SQL type?  Raises an error if
+ * they are of no state.
+ */
+extern bool gpb_partial_is(const struct varlena *bytes, GpbPartialKind kind, Oid type);
+
+/*
+ * Add what a state of sums of words, given by its bytes, has to an answer: of each of its terms what
+ * that term's column of the array has words for, of count, sum, bounds and squares.  Sums need to
+ * be normalized afterwards.  Returns false, with the answer meaning nothing, if a sum is narrow and
+ * does not hold what it is to take.  The state must have what is wanted; whatever is wrong with
+ * the bytes raises an error.
+ */
+extern bool gpb_partial_add_to_answer(const struct varlena *bytes, const GpbAnswerColumn *columns,
+									  int64 *answer);
 
 /* ---- sums of words (partial_sums.c) ---- */
 
@@ -180,14 +193,6 @@ extern void gpb_partial_add_pair(GpbPartial *partial, int64 y, int64 x);
  */
 extern void gpb_partial_take_column(GpbPartial *partial, int term, const GpbAnswerColumn *column,
 									const int64 *answer);
-
-/*
- * Add what the state has of a term to a column of an answer, as far as that has words for it:
- * count, sum, bounds, squares.  Exact sums of the answer are wide.  The state must have what is
- * wanted.
- */
-extern void gpb_partial_add_to_answer(GpbPartial *partial, int term,
-									  const GpbAnswerColumn *column, int64 *answer);
 
 /* ---- sums of numerics (partial_numerics.c) ---- */
 

@@ -155,19 +155,25 @@ take_special(GpbPartialReader *reader, bool there, int64 *left)
 	return count;
 }
 
-/* Add the limbs of a finite sum to the bins. */
-static void
-take_limbs(GpbPartialReader *reader, GpbFloatSum *sum)
+/*
+ * Add the limbs of a finite sum to n bins, of which the first has number "lowest".  Returns false,
+ * with nothing added, if these are not all that it needs.
+ */
+static bool
+take_limbs(GpbPartialReader *reader, int lowest, int n, int64 *bin)
 {
 	int			first = gpb_take_byte(reader);
-	int			n = gpb_take_byte(reader);
-	const uint8 *bytes = gpb_take_bytes(reader, sizeof(uint32) * n);
+	int			limbs = gpb_take_byte(reader);
+	const uint8 *bytes = gpb_take_bytes(reader, sizeof(uint32) * limbs);
 	uint32		limb = 0;
 	uint32		below = 0;
 
-	if (n == 0 || first + n > GPB_LIMBS_READ)
+	if (limbs == 0 || first + limbs > GPB_LIMBS_READ)
 		gpb_partial_damaged("a sum is beyond all sums");
-	for (int i = 0; i < n; i++)
+	if (first < lowest || first + limbs > lowest + n)
+		return false;
+	bin += first - lowest;
+	for (int i = 0; i < limbs; i++)
 	{
 		below = limb;
 		memcpy(&limb, bytes + sizeof(uint32) * i, sizeof(limb));
@@ -175,27 +181,36 @@ take_limbs(GpbPartialReader *reader, GpbFloatSum *sum)
 		if (i == 0 && limb == 0)
 			gpb_partial_damaged("a sum is not in its shortest form");
 		/* the last one has the sign */
-		sum->bin[first + i] += i < n - 1 ? (int64) limb : (int64) (int32) limb;
+		bin[i] += i < limbs - 1 ? (int64) limb : (int64) (int32) limb;
 	}
-	if (n > 1 && limb == (uint32) ((int32) below >> 31))
+	if (limbs > 1 && limb == (uint32) ((int32) below >> 31))
 		gpb_partial_damaged("a sum is not in its shortest form");
-	if (++sum->pending >= (int64) 1 << 30)
-		gpb_float_sum_normalize(sum);
+	return true;
 }
 
-/* "count" is the number of values of which it is the sum. */
-void
-gpb_take_float_sum(GpbPartialReader *reader, int64 count, GpbFloatSum *sum)
+/*
+ * "count" is the number of values of which it is the sum.  A narrow sum, which does not say when it
+ * is to be normalized, has room for 2^31 sums that it holds.
+ */
+bool
+gpb_take_exact_sum(GpbPartialReader *reader, int64 count, bool narrow, int64 *into)
 {
 	uint8		flags = gpb_take_byte(reader);
 	int64		left = count;
+	GpbFloatSum *sum = (GpbFloatSum *) into;
 
 	if (flags >= GPB_SUM_FINITE * 2)
 		gpb_partial_damaged("a sum has unknown parts");
+	if (narrow)
+		return (flags & ~GPB_SUM_FINITE) == 0 &&
+			(flags == 0 || take_limbs(reader, GPB_NARROW_FIRST, GPB_NARROW_BINS, into));
 	sum->nans += take_special(reader, (flags & GPB_SUM_NANS) != 0, &left);
 	sum->positive_infinities += take_special(reader, (flags & GPB_SUM_INFINITIES) != 0, &left);
 	sum->negative_infinities += take_special(reader, (flags & GPB_SUM_MINUS_INFINITIES) != 0,
 											 &left);
 	if ((flags & GPB_SUM_FINITE) != 0)
-		take_limbs(reader, sum);
+		(void) take_limbs(reader, 0, GPB_FLOAT_BINS, sum->bin);
+	if (++sum->pending >= (int64) 1 << 30)
+		gpb_float_sum_normalize(sum);
+	return true;
 }

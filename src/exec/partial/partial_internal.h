@@ -73,9 +73,13 @@ gpb_take_word(GpbPartialReader *reader)
 	return (int64) pg_ntoh64(bytes);
 }
 
-/* An exact sum, normalized when it is written; what is read is added to *sum. */
+/*
+ * An exact sum, normalized when it is written; what is read is added to that at *into, which need
+ * not be normalized afterwards.  Returns false, with part of it read, if that is narrow and does
+ * not hold it.
+ */
 extern void gpb_put_float_sum(StringInfo to, GpbFloatSum *sum);
-extern void gpb_take_float_sum(GpbPartialReader *reader, int64 count, GpbFloatSum *sum);
+extern bool gpb_take_exact_sum(GpbPartialReader *reader, int64 count, bool narrow, int64 *into);
 
 /* Raise the error for states that have together more values than can be counted. */
 extern void gpb_too_many_values(void) pg_attribute_noreturn();
@@ -163,6 +167,9 @@ extern Numeric gpb_take_numeric(GpbPartialReader *reader);
 extern void gpb_sums_new(GpbPartial *partial);
 extern void gpb_sums_put(StringInfo to, GpbPartial *partial);
 extern void gpb_sums_take(GpbPartialReader *reader, GpbPartial *partial);
+extern bool gpb_sums_take_columns(GpbPartialReader *reader, GpbPartialKind kind,
+								  const GpbPartialType *type, const GpbAnswerColumn *into,
+								  int64 *answer);
 extern void gpb_sums_merge(GpbPartial *into, GpbPartial *from);
 
 extern void gpb_numerics_new(GpbPartial *partial);

@@ -187,6 +187,24 @@ column_has(const GpbAnswerColumn *from, const GpbAnswerColumn *into)
 		into->bits_and == 0 && into->bits_or == 0 && into->bits_xor == 0 && into->halves == 0;
 }
 
+/* Count values in a column, if there is one. */
+static inline void
+add_count(const GpbAnswerColumn *into, int64 count, int64 *answer)
+{
+	if (into->count != 0)
+		answer[into->count] = gpb_add_counts(answer[into->count], count);
+}
+
+/* Take bounds into those of a column, if it has such. */
+static inline void
+add_bounds(const GpbAnswerColumn *into, int64 least, int64 greatest, int64 *answer)
+{
+	if (into->minmax == 0)
+		return;
+	answer[into->minmax] = Min(answer[into->minmax], least);
+	answer[into->minmax + 1] = Max(answer[into->minmax + 1], greatest);
+}
+
 /* Add what a column of the answer "from" has to one of another format, whose sums are wide. */
 static void
 add_column(const GpbAnswerColumn *into, int64 *answer, const GpbAnswerColumn *column,
@@ -196,15 +214,11 @@ add_column(const GpbAnswerColumn *into, int64 *answer, const GpbAnswerColumn *co
 		elog(ERROR, "an aggregate state lacks what an answer needs");
 	if (from[column->count] == 0)
 		return;
-	answer[into->count] = gpb_add_counts(answer[into->count], from[column->count]);
+	add_count(into, from[column->count], answer);
 	if (into->sum != 0)
 		gpb_answer_add_sum(answer + into->sum, (uint64) from[column->sum],
 						   from[column->sum + 1]);
-	if (into->minmax != 0)
-	{
-		answer[into->minmax] = Min(answer[into->minmax], from[column->minmax]);
-		answer[into->minmax + 1] = Max(answer[into->minmax + 1], from[column->minmax + 1]);
-	}
+	add_bounds(into, from[column->minmax], from[column->minmax + 1], answer);
 	if (into->squares != 0)
 		gpb_answer_add_squares(answer + into->squares, from + column->squares);
 	if (into->float_sum != 0)
@@ -218,16 +232,6 @@ gpb_partial_take_column(GpbPartial *partial, int term, const GpbAnswerColumn *co
 						const int64 *answer)
 {
 	add_column(term_column(partial, term), partial->answer, column, answer);
-}
-
-void
-gpb_partial_add_to_answer(GpbPartial *partial, int term, const GpbAnswerColumn *column,
-						  int64 *answer)
-{
-	if (partial->answer == NULL)
-		elog(ERROR, "an aggregate state of kind %d has no words of an answer", partial->kind);
-	gpb_answer_normalize(partial->format, partial->answer);
-	add_column(column, answer, term_column(partial, term), partial->answer);
 }
 
 /* Each of two answers has fewer values than can be counted; have both? */
@@ -275,12 +279,13 @@ int128_of(const int64 *low_first)
 }
 
 /*
- * Read the words of "count" integers.  The sum lies between count times the least and the greatest,
- * and so do sums of such sums; neither they nor those of squares overflow then.
+ * Read the words of "count" integers of a column "from" of a state's own format, and add what the
+ * column "into" has words for.  The sum lies between count times the least and the greatest, and so
+ * do sums of such sums; neither they nor those of squares overflow then.
  */
 static void
-take_integers(GpbPartialReader *reader, const GpbAnswerColumn *column, int width, int64 count,
-			  int64 *answer)
+take_integers(GpbPartialReader *reader, const GpbAnswerColumn *from, int width, int64 count,
+			  const GpbAnswerColumn *into, int64 *answer)
 {
 	int64		sum[2];
 	int64		least;
@@ -294,17 +299,17 @@ take_integers(GpbPartialReader *reader, const GpbAnswerColumn *column, int width
 	if (least > greatest || !fits_bytes(least, width) || !fits_bytes(greatest, width) ||
 		int128_of(sum) < (int128) least * count || int128_of(sum) > (int128) greatest * count)
 		gpb_partial_damaged("its sum and its bounds contradict each other");
-	for (int i = 2; column->squares != 0 && i >= 0; i--)
+	for (int i = 2; from->squares != 0 && i >= 0; i--)
 		squares[i] = gpb_take_word(reader);
 	/* a square is at most 2^126, and there may be 2^63 of them */
 	if (squares[2] < 0 || squares[2] > count / 4)
 		gpb_partial_damaged("its sum of squares is beyond all sums");
-	answer[column->count] = gpb_add_counts(answer[column->count], count);
-	gpb_answer_add_sum(answer + column->sum, (uint64) sum[0], sum[1]);
-	answer[column->minmax] = Min(answer[column->minmax], least);
-	answer[column->minmax + 1] = Max(answer[column->minmax + 1], greatest);
-	if (column->squares != 0)
-		gpb_answer_add_squares(answer + column->squares, squares);
+	add_count(into, count, answer);
+	if (into->sum != 0)
+		gpb_answer_add_sum(answer + into->sum, (uint64) sum[0], sum[1]);
+	add_bounds(into, least, greatest, answer);
+	if (into->squares != 0)
+		gpb_answer_add_squares(answer + into->squares, squares);
 }
 
 /* The sums of a column of float8, and its bounds, if it has such */
@@ -321,11 +326,25 @@ put_floats(StringInfo to, const GpbAnswerColumn *column, int64 *answer)
 		gpb_put_float_sum(to, (GpbFloatSum *) (answer + column->float_squares));
 }
 
-static void
-take_floats(GpbPartialReader *reader, const GpbAnswerColumn *column, const GpbPartialType *type,
-			int64 count, int64 *answer)
+/* Read an exact sum, and add it to that at a word of the answer, if there is one. */
+static bool
+take_sum(GpbPartialReader *reader, int64 count, const GpbAnswerColumn *into, uint16 word,
+		 int64 *answer)
 {
-	if (column->minmax != 0)
+	GpbFloatSum nobodys;
+
+	if (word != 0)
+		return gpb_take_exact_sum(reader, count, into->narrow, answer + word);
+	memset(&nobodys, 0, sizeof(nobodys));
+	return gpb_take_exact_sum(reader, count, false, (int64 *) &nobodys);
+}
+
+/* As take_integers(), of floats; false if a narrow sum does not hold what it is to take. */
+static bool
+take_floats(GpbPartialReader *reader, const GpbAnswerColumn *from, const GpbPartialType *type,
+			int64 count, const GpbAnswerColumn *into, int64 *answer)
+{
+	if (from->minmax != 0)
 	{
 		int64		least = gpb_take_word(reader);
 		int64		greatest = gpb_take_word(reader);
@@ -333,13 +352,12 @@ take_floats(GpbPartialReader *reader, const GpbAnswerColumn *column, const GpbPa
 		if (least > greatest || !gpb_is_order_of(type, least) ||
 			!gpb_is_order_of(type, greatest))
 			gpb_partial_damaged("its bounds are none");
-		answer[column->minmax] = Min(answer[column->minmax], least);
-		answer[column->minmax + 1] = Max(answer[column->minmax + 1], greatest);
+		add_bounds(into, least, greatest, answer);
 	}
-	answer[column->count] = gpb_add_counts(answer[column->count], count);
-	gpb_take_float_sum(reader, count, (GpbFloatSum *) (answer + column->float_sum));
-	if (column->float_squares != 0)
-		gpb_take_float_sum(reader, count, (GpbFloatSum *) (answer + column->float_squares));
+	add_count(into, count, answer);
+	return take_sum(reader, count, into, into->float_sum, answer) &&
+		(from->float_squares == 0 ||
+		 take_sum(reader, count, into, into->float_squares, answer));
 }
 
 /* What rounding took from products is part of their sum. */
@@ -372,26 +390,47 @@ gpb_sums_put(StringInfo to, GpbPartial *partial)
 		put_floats(to, &format->column[term], answer);
 }
 
-void
-gpb_sums_take(GpbPartialReader *reader, GpbPartial *partial)
+/* A column that has none of an answer's words */
+static const GpbAnswerColumn no_column;
+
+/*
+ * Read a state, and add what the columns into[], one for each of its terms, have words for.
+ * Returns false if a narrow sum does not hold what it is to take.
+ */
+bool
+gpb_sums_take_columns(GpbPartialReader *reader, GpbPartialKind kind, const GpbPartialType *type,
+					  const GpbAnswerColumn *into, int64 *answer)
 {
-	const GpbAnswerFormat *format = partial->format;
-	int64	   *answer = partial->answer;
+	const GpbAnswerFormat *format = partial_format(kind, type);
 	int64		count = gpb_take_count(reader);
 
 	if (count == 0)
 		gpb_partial_damaged("it has no values");
-	if (partial->type->form != GPB_FORM_FLOAT)
+	for (int term = 0; into != format->column && term < format->ncolumns; term++)
 	{
-		take_integers(reader, &format->column[0], partial->type->length, count, answer);
-		return;
+		if (into[term].count != 0 && !column_has(&format->column[term], &into[term]))
+			elog(ERROR, "an aggregate state lacks what an answer needs");
+	}
+	if (type->form != GPB_FORM_FLOAT)
+	{
+		take_integers(reader, &format->column[0], type->length, count, &into[0], answer);
+		return true;
 	}
 	for (int term = 0; term < Min(format->ncolumns, GPB_PARTIAL_RESTS); term++)
-		take_floats(reader, &format->column[term], partial->type, count, answer);
-	if (partial->kind == GPB_PARTIAL_OF_PAIRS)
 	{
-		const GpbAnswerColumn *rests = &format->column[GPB_PARTIAL_RESTS];
-
-		answer[rests->count] += count;
+		if (!take_floats(reader, &format->column[term], type, count,
+						 into[term].count != 0 ? &into[term] : &no_column, answer))
+			return false;
 	}
+	if (kind == GPB_PARTIAL_OF_PAIRS)
+		add_count(&into[GPB_PARTIAL_RESTS], count, answer);
+	return true;
+}
+
+/* Read a state, and add it to one whose sums are wide. */
+void
+gpb_sums_take(GpbPartialReader *reader, GpbPartial *partial)
+{
+	(void) gpb_sums_take_columns(reader, partial->kind, partial->type, partial->format->column,
+								 partial->answer);
 }

@@ -269,6 +269,13 @@ sub compare_states
 		# max() of texts and averages have no state that SQL could ask for
 		is(() = $plan =~ /Remote SQL: SELECT[^\n]*gpubtree_\w+\(/g, $of =~ /max\(g\)|avg\(n\)/ ? 0 : @shards, 'are merged there first, where states are values');
 	}
+	# There is no plan to turn to after an error of what would be evaluated before any row is asked for.
+	foreach my $where ("n < 0 AND g || current_setting('test.none') = 'a'", "CASE WHEN n < 0 THEN current_setting('test.none')::int > n WHEN g = 'a' THEN k < now() ELSE true END")
+	{
+		my $query = "SELECT count(*), gpubtree_merge(state) FROM %s WHERE $where";
+
+		is($self->{node}->safe_psql('postgres', "$partitionwise SELECT answer(\$q\$" . sprintf($query, 'rolled') . '$q$)'), $self->ask('SELECT answer($q$' . sprintf($query, 'rolled_here') . '$q$)'), 'an error for rows that there are not');
+	}
 	$self->ask("ALTER SERVER $_ OPTIONS (DROP fdw_tuple_cost)") foreach @shards;
 	return;
 }

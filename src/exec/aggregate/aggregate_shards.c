@@ -104,8 +104,9 @@ gpb_sent_may_fail(Node *expression)
 	return !is_certain(expression) && gpb_may_fail(expression) && !gpb_is_of_moments(expression);
 }
 
-bool
-gpb_shards_may_give_up(const GpbShards *shards)
+/* May what is sent raise an error? */
+static bool
+may_fail(const GpbShards *shards)
 {
 	ListCell   *lc;
 
@@ -114,6 +115,14 @@ gpb_shards_may_give_up(const GpbShards *shards)
 		if (gpb_sent_may_fail(lfirst(lc)))
 			return true;
 	}
+	return false;
+}
+
+bool
+gpb_shards_may_give_up(const GpbShards *shards)
+{
+	if (may_fail(shards))
+		return true;
 	for (int i = 0; i < shards->n; i++)
 	{
 		const GpbShardQuery *asked = &shards->asked[i];
@@ -583,6 +592,9 @@ gpb_shard_states_path(PlannerInfo *root, const GpbShardQuery *asked, RelOptInfo 
 		return NULL;
 	shards->root = root;
 	path = grouped_path(shards, asked, leaf, input_of(shards, leaf), asked->exprs);
+	/* core's Agg has no other plan, to which it could turn after an error */
+	if (may_fail(shards))
+		return NULL;
 	if (path != NULL)
 		cap_price(leaf->cheapest_total_path, 1, path);
 	return path;

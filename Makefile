@@ -58,7 +58,8 @@ EXTRA_CLEAN = gpubtree_cuda.so test/headers.h.gch $(wildcard cuda/*.[do] src/*.d
 	test/bench/device_bench test/bench/ranges_bench test/bench/programs_bench test/bench/search_bench \
 	test/bench/node_sweep_gpu test/bench/node_sweep_cpu \
 	test/unit/keys_test test/unit/balance_test test/unit/choice_test test/unit/map_copies_test \
-	test/unit/leaf_test test/unit/leaf_cells_test test/unit/program_test test/unit/piece_images_test
+	test/unit/leaf_test test/unit/leaf_cells_test test/unit/program_test test/unit/piece_images_test \
+	test/unit/room_test
 
 PG_CONFIG ?= pg_config
 
@@ -280,7 +281,8 @@ test/unit/choice_test: test/unit/choice.c $(HEADERS_ALL)
 # These need PostgreSQL's headers, and no more of it.
 test/unit/map_copies_test: src/mirror/service/service_bits.c
 test/unit/piece_images_test: src/mirror/service/piece_images.c
-test/unit/map_copies_test test/unit/piece_images_test: %_test: %.c $(HEADERS_ALL)
+test/unit/room_test: $(addprefix src/mirror/map/,eviction.c placement.c registry.c)
+test/unit/map_copies_test test/unit/piece_images_test test/unit/room_test: %_test: %.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -Wno-unused-parameter -Wno-sign-compare -I$(includedir_server) -o $@ \
 		$(filter %.c,$^)
 

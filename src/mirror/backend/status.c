@@ -70,41 +70,14 @@ bool
 gpb_mirror_has_room(Relation index)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
-	uint64		segments = 0;
-	int			free_slots = 0;
-	int			n = 0;			/* mirrors to be made */
-	int			slot;
-	int			device;
+	GpbIdentity identity;
+	bool		has_room;
 
-	for (slot = 0; slot < gpb_mirror_slots(); slot++)
-	{
-		GpbMirrorStatus status;
-
-		if (gpb_mirror_status(slot, &status))
-			segments += gpb_map_segments_for(status.nblocks);
-		else
-			free_slots++;
-	}
-	for (device = 0; device < gpb_devices; device++)
-	{
-		uint64		limit = gpb_device_memory_limit(device);
-		uint64		memory = gpb_device_memory_taken(device) + (uint64) nblocks * BLCKSZ;
-
-		if (gpb_service_serves(device) && (limit == 0 || memory <= limit))
-			n = 1;
-	}
-	if (n == 0 && gpb_devices > 1)
-	{
-		GpbIdentity identity;
-
-		gpb_identity_of(index, &identity);
-		LWLockAcquire(gpb_registry->lock, LW_SHARED);
-		if (gpb_mirror_mode_for(&identity, nblocks) == GPB_MIRROR_PIECE)
-			n = gpb_pieces_beside(&identity, nblocks);
-		LWLockRelease(gpb_registry->lock);
-	}
-	return n > 0 && free_slots >= n &&
-		segments + (uint64) n * gpb_map_segments_for(nblocks) <= gpb_map_segments_total();
+	gpb_identity_of(index, &identity);
+	LWLockAcquire(gpb_registry->lock, LW_SHARED);
+	has_room = gpb_has_room(&identity, gpb_mirror_mode_for(&identity, nblocks), nblocks);
+	LWLockRelease(gpb_registry->lock);
+	return has_room;
 }
 
 /*

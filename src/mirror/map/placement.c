@@ -63,7 +63,7 @@ gpb_device_memory_taken(int device)
 	{
 		GpbMirrorSlot *mirror = &gpb_registry->mirrors[slot];
 
-		if (pg_atomic_read_u32(&mirror->state) != GPB_MIRROR_FREE && mirror->device == device)
+		if (pg_atomic_read_u32(&mirror->state) == GPB_MIRROR_LIVE && mirror->device == device)
 			taken += memory_of(mirror);
 	}
 	return taken;
@@ -242,11 +242,10 @@ gpb_place_pieces(const GpbIdentity *identity, BlockNumber nblocks, int *devices)
 	return used > 1 && bytes <= memory / 16 * 15 ? used : 0;
 }
 
-int
-gpb_pieces_beside(const GpbIdentity *identity, BlockNumber nblocks)
+/* Has each piece that there is to be room on its device beside all mirrors that are there? */
+static bool
+pieces_have_room(const int *devices, int n, BlockNumber nblocks)
 {
-	int			devices[GPB_MAX_DEVICES];
-	int			n = gpb_place_pieces(identity, nblocks, devices);
 	double		all = 0;
 	int			i;
 
@@ -257,9 +256,35 @@ gpb_pieces_beside(const GpbIdentity *identity, BlockNumber nblocks)
 		double		share = gpb_device_memory_limit(devices[i]) / all;
 
 		if (share * nblocks * BLCKSZ > free_memory(devices[i]))
-			return 0;
+			return false;
 	}
-	return n;
+	return true;
+}
+
+bool
+gpb_has_room(const GpbIdentity *identity, GpbMirrorMode mode, BlockNumber nblocks)
+{
+	int			devices[GPB_MAX_DEVICES];
+	uint64		segments = 0;
+	int			free_slots = 0;
+	int			n = 0;			/* mirrors to be made */
+	bool		fits = false;
+	int			slot;
+
+	if (mode == GPB_MIRROR_FULL)
+		n = most_free_device(identity, mode, nblocks, &fits) != GPB_NO_DEVICE;
+	else if (mode == GPB_MIRROR_PIECE)
+	{
+		n = gpb_place_pieces(identity, nblocks, devices);
+		fits = pieces_have_room(devices, n, nblocks);
+	}
+	for (slot = 0; slot < GPB_MIRRORS; slot++)
+	{
+		segments += pg_atomic_read_u32(&gpb_registry->mirrors[slot].nsegments);
+		free_slots += pg_atomic_read_u32(&gpb_registry->mirrors[slot].state) == GPB_MIRROR_FREE;
+	}
+	return n > 0 && fits && free_slots >= n &&
+		segments + (uint64) n * gpb_map_segments_for(nblocks) <= gpb_map_segments_total();
 }
 
 /* Bytes that pieces of an index take, or are to take, of a device */

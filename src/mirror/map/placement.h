@@ -16,7 +16,10 @@
 extern uint64 gpb_mirror_bytes_expected(GpbMirrorMode mode, BlockNumber nblocks);
 /* Is an index of nblocks blocks larger than is allowed, or than the device's memory? */
 extern bool gpb_is_too_large(BlockNumber nblocks, int device);
-/* The bytes that mirrors take, or are to take, of a device. */
+/*
+ * The bytes that mirrors take, or are to take, of a device.  Its service frees what was discarded
+ * before it takes pages of others, so that does not count.
+ */
 extern uint64 gpb_device_memory_taken(int device);
 /*
  * Would a mirror of all pages of an index of so many blocks find room on some device beside those
@@ -37,10 +40,11 @@ extern int	gpb_place_mirror(const GpbIdentity *identity, GpbMirrorMode mode, Blo
  */
 extern int	gpb_place_pieces(const GpbIdentity *identity, BlockNumber nblocks, int *devices);
 /*
- * How many pieces there are to be, as above, if each has room on its device beside all mirrors that
- * are there; else 0.  Registry lock held.
+ * Is there room for new mirrors of an index of so many blocks, one of all pages or all pieces,
+ * beside all mirrors that are there: memory of devices, registry slots, and changed map?  An
+ * estimate, true as of now.  Registry lock held.
  */
-extern int	gpb_pieces_beside(const GpbIdentity *identity, BlockNumber nblocks);
+extern bool gpb_has_room(const GpbIdentity *identity, GpbMirrorMode mode, BlockNumber nblocks);
 /*
  * The device for a piece of such a share of an index of so many blocks, where others of it may be,
  * or GPB_NO_DEVICE.  Registry lock held.

@@ -174,6 +174,10 @@ like(value("$explain SELECT count(*), sum(v) FROM t WHERE k BETWEEN 100 AND 2000
 	qr/Engine: host device 0\n.*Leaves Done by CPU: 0/s, 'a range within a piece is asked of that one alone');
 is(value('SELECT string_agg(mirrors || \' \' || (requests > 0), \', \') FROM gpubtree_device'), '1 true, 1 true, 1 true', 'requests went to all');
 
+is(value("SELECT string_agg(gpubtree_probe('t_k', (SELECT array_agg(i::bigint) FROM generate_series(1, $rows, 7) i), engine)::text, ' ') ~ "
+		. "'device 0, host device 1, host device 2.*,CPU,' FROM unnest('{auto,inner}'::text[]) engine"),
+	't', 'keys are searched by all devices; leaves alone by none');
+
 # ---- a change is marked in each piece ----
 
 foreach my $k (10, $rows / 2, $rows - 10)

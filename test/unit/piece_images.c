@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * piece_images.c
- *	  Tests of mirror/service/piece_images.c: which pages a piece keeps, whatever blocks become, and
- *	  which of its images are changed.
+ *	  Tests of mirror/service/piece_images.c and mirror/backend/refresh_transfer.c: which pages are
+ *	  sent, which of them a piece keeps, whatever blocks become, and which of its images are changed.
  *
  * usage: piece_images_test; ends with "N passed, N failed".
  *
@@ -14,13 +14,14 @@
 
 #include "utils/memutils.h"
 
+#include "mirror/backend/refresh.h"
 #include "mirror/service/piece_images.h"
 
 /* The C library's, not PostgreSQL's */
 #undef printf
 #include "verdict.h"
 
-/* ---- what piece_images.c calls ---- */
+/* ---- what the sources call ---- */
 
 MemoryContext TopMemoryContext = NULL;
 
@@ -60,6 +61,39 @@ pfree(void *pointer)
 	free(pointer);
 }
 
+GpbRegistry *gpb_registry = NULL;
+
+/* No transfer is sent here. */
+GpbRequest *
+gpb_request_claim(GpbSlotClass class, const GpbMirrorRef *ref, bool wait)
+{
+	return NULL;
+}
+
+bool
+gpb_request_submit(GpbRequest *request, GpbOperation op)
+{
+	return false;
+}
+
+bool
+gpb_request_wait(GpbRequest *request)
+{
+	return false;
+}
+
+Size
+gpb_slot_staging_size(GpbSlotClass class)
+{
+	return 0;
+}
+
+void *
+palloc(Size size)
+{
+	return malloc(size);
+}
+
 /* ---- pages ---- */
 
 #define LEAF_ROW_WIDTH	GPB_LOCATOR_WIDTH
@@ -87,6 +121,7 @@ make_page(int level, uint64 low, uint64 high)
 	special->page_id = GPB_PAGE_ID;
 	*(uint16 *) (page.bytes + GPB_PD_LOWER) = (uint16) gpb_key_place(8, 0);
 	*(uint16 *) (page.bytes + GPB_PD_UPPER) = GPB_SPECIAL_OFFSET;
+	((PageHeader) page.bytes)->pd_special = GPB_SPECIAL_OFFSET;
 }
 
 /* Let the page, of level 1, have another child, which begins with a key. */
@@ -121,6 +156,39 @@ are_changed(const uint32 *changed, uint32 n, uint32 bits)
 	return changed != NULL && n <= 32 && changed[0] == bits;
 }
 
+/* ---- which pages are sent ---- */
+
+/* Does a refresh send the page? */
+static bool
+is_sent(bool piece, bool first)
+{
+	static char staging[2 * GPB_PAGE_SIZE];
+	GpbRequest	request = {.staging = staging};
+	GpbMirrorRef ref = {.piece = piece};
+	GpbRefresh	refresh = {.ref = &ref, .first = first, .request = {&request}};
+
+	gpb_refresh_put_if_wanted(&refresh, 50, page.bytes);
+	return refresh.npages == 1;
+}
+
+static void
+test_sending(GpbRange range)
+{
+	gpb_registry = calloc(1, sizeof(GpbRegistry));
+	gpb_registry->mirrors[0].range = range;
+	make_page(0, 1100, 1200);
+	verdict(is_sent(false, true) && is_sent(true, true), "a leaf is sent");
+	make_page(0, 2000, 2100);
+	verdict(is_sent(false, true) && !is_sent(true, true),
+			"one outside of a piece is not, by the first refresh");
+	verdict(is_sent(true, false), "but later, also where the first one failed");
+	memset(&page, 0, sizeof(page));
+	verdict(!is_sent(false, true) && is_sent(false, false), "so is an empty page");
+	make_page(0, 1100, 1200);
+	((GpbPageSpecial *) (page.bytes + GPB_SPECIAL_OFFSET))->flags = GPB_PAGE_DICTIONARY;
+	verdict(!is_sent(false, true) && is_sent(false, false), "and one of a dictionary");
+}
+
 int
 main(void)
 {
@@ -129,6 +197,8 @@ main(void)
 	GpbPieceImages *images = gpb_piece_images_create(&layout, range);
 	uint32		changed[2000 / 32 + 1] = {0};
 	uint32		n;
+
+	test_sending(range);
 
 	/* ---- numbers ---- */
 

@@ -42,7 +42,6 @@
 #include "mirror/backend/held.h"
 #include "mirror/map/changed_map.h"
 #include "mirror/map/eviction.h"
-#include "mirror/piece.h"
 #include "mirror/refresher_state.h"
 #include "page/page.h"
 
@@ -89,8 +88,7 @@ refresh_copy(GpbRefresh *refresh, Buffer buffer)
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	if (!PageIsNew(page) && block != GPB_META_BLOCK && !gpb_is_dictionary_page(page))
 		gpb_page_require(refresh->index, block, page, refresh->layout);
-	if (refresh->only == NULL || gpb_piece_wants(refresh->only, block, page))
-		gpb_refresh_put_if_wanted(refresh, block, page);
+	gpb_refresh_put_if_wanted(refresh, block, page);
 	UnlockReleaseBuffer(buffer);
 }
 
@@ -207,8 +205,7 @@ refresh_move_and_copy(GpbRefresh *refresh)
 	/* a mirror of the inner nodes moves its blocks one by one, as they are copied */
 	refresh->copy = gpb_refresh_copy_inner;
 	refresh->wait = true;
-	if (refresh->ref->piece && pg_atomic_exchange_u32(&mirror->begun, 1) == 0)
-		refresh->only = &mirror->range;
+	refresh->first = pg_atomic_exchange_u32(&mirror->begun, 1) == 0;
 	if (!refresh->ref->inner_only)
 	{
 		refresh->copy = refresh_copy_changed;

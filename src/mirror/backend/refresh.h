@@ -32,7 +32,7 @@ typedef struct GpbRefresh
 	BlockNumber nblocks;		/* that the mirror covers when the refresh has ended */
 	bool		(*copy) (struct GpbRefresh *refresh);	/* step 3; false: give up */
 	bool		wait;			/* may wait for the first slot */
-	const GpbRange *only;		/* of a piece that no page was sent for yet, its range; or NULL */
+	bool		first;			/* the device cannot have an image of any block yet */
 	uint32		ntodo;			/* blocks copied */
 	uint64		stamp;
 	BufferAccessStrategy strategy;

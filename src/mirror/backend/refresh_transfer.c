@@ -8,6 +8,7 @@
  */
 #include "mirror/backend/refresh.h"
 
+#include "mirror/piece.h"
 #include "page/page.h"
 
 /*
@@ -82,16 +83,21 @@ gpb_refresh_put(GpbRefresh *refresh, BlockNumber block, const char *page)
 
 /*
  * A page never initialized (a crash between extension and first use) gets no image in the refresh
- * that fills the mirror, and so is never clean; nor does a page of the dictionary.  Later they do:
- * the block may have been another page's before VACUUM cut it off the file, and have the image of a
- * leaf, which would count as clean again as soon as the block's bit is cleared.  Pages above level
- * 1, too, are of no use to the device, but take the place of the image of a leaf.
+ * that is the first to send any, and so is never clean; nor does a page of the dictionary, or what
+ * lies outside of a piece.  Later they do, also if that refresh failed: the block may have been
+ * another page's before VACUUM cut it off the file, and have the image of a leaf, which would count
+ * as clean again as soon as the block's bit is cleared.  Pages above level 1, too, are of no use to
+ * the device, but take the place of the image of a leaf.
  */
 void
 gpb_refresh_put_if_wanted(GpbRefresh *refresh, BlockNumber block, Page page)
 {
-	if ((!PageIsNew(page) && !gpb_is_dictionary_page(page)) || gpb_mirror_epoch(refresh->ref) != 0)
-		(void) gpb_refresh_put(refresh, block, page);
+	if (refresh->first && (PageIsNew(page) || gpb_is_dictionary_page(page)))
+		return;
+	if (refresh->first && refresh->ref->piece &&
+		!gpb_piece_wants(&gpb_registry->mirrors[refresh->ref->slot].range, block, page))
+		return;
+	(void) gpb_refresh_put(refresh, block, page);
 }
 
 /* ---- what is in flight ---- */

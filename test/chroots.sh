@@ -178,9 +178,11 @@ build_with_libraries()
 
 # build_servers VERSION...: build gpubtree on each, on 15 outside of chroots, and bring the servers
 # into the chroot of the last one, where they are $here/VERSION, the sources $here/source, and $in is
-# $here as seen from outside.  Needs find_chroots().
+# $here as seen from outside, until this script ends.  Needs make_work() and find_chroots().
 build_servers()
 {
+	built=$*
+	trap 'status=$?; remove_servers; clean_up $status' EXIT
 	for server; do
 		if [ "$server" = 15 ]; then
 			build_with_libraries 15 || return 1
@@ -203,10 +205,10 @@ build_servers()
 	done
 }
 
-# remove_servers VERSION...: undo build_servers().
+# Remove from the chroots what build_servers() has put there.
 remove_servers()
 {
-	for server; do
+	for server in $built; do
 		[ "$server" = 15 ] || rm -rf "$chroots/$(release "$server")$here"
 	done
 }

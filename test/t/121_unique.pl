@@ -1,7 +1,7 @@
 # Unique indexes.  On PostgreSQL 18: which rows are duplicates, by type and with NULLs; errors; builds,
 # also of several processes, of sorted runs, beside dead rows, and concurrent ones; ON CONFLICT, foreign
 # keys, partitions, REFRESH … CONCURRENTLY, replica identities as logical decoding sees them; plans that
-# rest on uniqueness.  On 15 to 17: the refusal.
+# rest on uniqueness.  On 15 to 17: the refusal.  On all: by which index a subscriber finds rows.
 #
 # Guards: src/index/unique.c, build_unique.c, the constraint's part of insert.c.
 use GpubtreeHold;
@@ -13,6 +13,7 @@ wal_level = logical
 max_wal_senders = 4
 max_parallel_maintenance_workers = 2
 max_prepared_transactions = 5
+track_commit_timestamp = on
 CONF
 
 # Run SQL, and return what it prints, errors and their details included.
@@ -35,6 +36,59 @@ sub prints
 {
 	my ($sql, $expected, $name) = @_;
 	is($node->safe_psql('postgres', $sql), $expected, $name);
+}
+
+# Replicate two tables to another database of the server: rep, which has an identity by these
+# statements, and whole, whose rows are sent in full, with NULLs in its index there, duplicates, and an
+# expression between key columns, by which nobody looks.  The subscriber lacks the row 9 of rep, and has
+# a row 5 of its own, at which it stops.
+sub replicate
+{
+	my ($identity, $whole_scans, $conflicts) = @_;
+	my $is_19 = $node->pg_version->major >= 19;
+	my $tables = <<"SQL";
+CREATE TABLE rep (k int NOT NULL, v int);
+$identity;
+INSERT INTO rep VALUES (1, 1), (2, 2), (3, 3), (9, 9);
+CREATE TABLE whole (a int, b numeric(10,2), c text, d int);
+ALTER TABLE whole REPLICA IDENTITY FULL;
+INSERT INTO whole SELECT i % 5, i % 3, 'row ' || i % 10, i FROM generate_series(1, 30) i;
+INSERT INTO whole VALUES (NULL, 1, 'null', 1), (NULL, NULL, 'null', 1), (1, NULL, 'twice', NULL),
+	(1, NULL, 'twice', NULL);
+SQL
+	my $rows = q{SELECT string_agg(w::text, ' ' ORDER BY w::text) FROM (SELECT whole::text FROM whole
+		UNION ALL SELECT rep::text FROM rep WHERE k NOT IN (5, 9)) w};
+
+	$node->safe_psql('postgres', "$tables CREATE PUBLICATION pub FOR TABLE rep, whole;
+		SELECT FROM pg_create_logical_replication_slot('sub', 'pgoutput'); CREATE DATABASE subscriber");
+	$node->safe_psql('subscriber', "CREATE EXTENSION gpubtree; $tables
+		CREATE INDEX whole_a ON whole USING gpubtree (a, abs(d), b);
+		CREATE SUBSCRIPTION sub CONNECTION \$\$" . $node->connstr('postgres') . '$$ PUBLICATION pub
+		WITH (create_slot = false, copy_data = false, disable_on_error = true' .
+		($is_19 ? ', retain_dead_tuples = true)' : ')'));
+	ok($node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_replication_slots
+		WHERE slot_name = 'pg_conflict_detection' AND xmin IS NOT NULL)}), 'dead rows are kept') if $is_19;
+	$node->safe_psql('subscriber', 'DELETE FROM rep WHERE k = 9; INSERT INTO rep VALUES (5, 5)');
+	$node->safe_psql('postgres', <<'SQL');
+UPDATE rep SET v = 7 WHERE k = 1;
+UPDATE rep SET k = 8 WHERE k = 2;
+DELETE FROM rep WHERE k = 3;
+UPDATE whole SET c = 'new' WHERE c IN ('row 5', 'null');
+DELETE FROM whole WHERE c = 'row 7' OR ctid = (SELECT min(ctid) FROM whole WHERE c = 'twice');
+UPDATE whole SET b = b + 1 WHERE d = 20;
+UPDATE rep SET v = 0 WHERE k = 9;
+INSERT INTO rep VALUES (5, 1);
+SQL
+	ok($node->poll_query_until('subscriber', q{SELECT NOT subenabled AND NOT EXISTS (SELECT
+		FROM pg_stat_activity WHERE backend_type ~ '^logical replication .*worker') FROM pg_subscription}),
+		'the subscriber stops at its own row');
+	is($node->safe_psql('subscriber', $rows), $node->safe_psql('postgres', $rows),
+		'it has changed the rows that the publisher has');
+	is($node->safe_psql('subscriber', "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'whole_a'"),
+		$whole_scans, 'whole rows are found by our index, or without one');
+	my $log = slurp_file($node->logfile);
+	like($log, $_, "the log says $_") for @$conflicts;
+	return;
 }
 
 $node->safe_psql('postgres', 'CREATE TABLE t (k int, v int)');
@@ -63,6 +117,8 @@ INSERT INTO t VALUES (1, 1) ON CONFLICT (k) DO UPDATE SET v = 7;
 SQL
 	prints("SELECT k, v FROM t; SELECT gpubtree_check('t_k', true)", "1|7\n",
 		'a unique B-tree beside our index, with ON CONFLICT');
+	replicate('ALTER TABLE rep ADD PRIMARY KEY (k); CREATE INDEX rep_k ON rep USING gpubtree (k)', 0,
+		[qr/duplicate key value violates unique constraint "rep_pkey"/]);
 	$node->stop;
 	done_testing();
 	exit;
@@ -286,6 +342,9 @@ prints(q{SELECT FROM pg_create_logical_replication_slot('decoded', 'test_decodin
 	join("\n", 'table public.r: UPDATE: k[integer]:1 v[integer]:2',
 		'table public.r: UPDATE: old-key: k[integer]:1 new-tuple: k[integer]:2 v[integer]:2',
 		'table public.r: DELETE: k[integer]:2'), 'the old keys are in the log');
+replicate('CREATE UNIQUE INDEX rep_k ON rep USING gpubtree (k); ALTER TABLE rep REPLICA IDENTITY USING INDEX rep_k',
+	10, [ $node->pg_version->major >= 19 ? qr/conflict=update_deleted/ : qr/conflict=update_missing/,
+		qr/conflict=insert_exists.*?Key already exists in unique index "rep_k"/s ]);
 
 # ---- plans ----
 

@@ -64,11 +64,10 @@ SQL
 	$node->safe_psql('subscriber', "CREATE EXTENSION gpubtree; $tables
 		CREATE INDEX whole_a ON whole USING gpubtree (a, abs(d), b);
 		CREATE SUBSCRIPTION sub CONNECTION \$\$" . $node->connstr('postgres') . '$$ PUBLICATION pub
-		WITH (create_slot = false, copy_data = false, disable_on_error = true' .
+		WITH (enabled = false, create_slot = false, copy_data = false, disable_on_error = true' .
 		($is_19 ? ', retain_dead_tuples = true)' : ')'));
 	ok($node->poll_query_until('postgres', q{SELECT EXISTS (SELECT FROM pg_replication_slots
 		WHERE slot_name = 'pg_conflict_detection' AND xmin IS NOT NULL)}), 'dead rows are kept') if $is_19;
-	$node->safe_psql('subscriber', 'DELETE FROM rep WHERE k = 9; INSERT INTO rep VALUES (5, 5)');
 	$node->safe_psql('postgres', <<'SQL');
 UPDATE rep SET v = 7 WHERE k = 1;
 UPDATE rep SET k = 8 WHERE k = 2;
@@ -79,6 +78,8 @@ UPDATE whole SET b = b + 1 WHERE d = 20;
 UPDATE rep SET v = 0 WHERE k = 9;
 INSERT INTO rep VALUES (5, 1);
 SQL
+	$node->safe_psql('subscriber', 'DELETE FROM rep WHERE k = 9; INSERT INTO rep VALUES (5, 5);
+		ALTER SUBSCRIPTION sub ENABLE');
 	ok($node->poll_query_until('subscriber', q{SELECT NOT subenabled AND NOT EXISTS (SELECT
 		FROM pg_stat_activity WHERE backend_type ~ '^logical replication .*worker') FROM pg_subscription}),
 		'the subscriber stops at its own row');

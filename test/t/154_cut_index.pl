@@ -205,6 +205,8 @@ INSERT INTO compared VALUES ('$i');
 COMMIT;
 SQL
 }
+# pieces are given up and made anew while requests for them are in flight
+$scripts{'drop@1'} = "SELECT gpubtree_drop_mirror('t_k');\n\\sleep 50 ms\n";
 my $mix = gpb_start_pgbench($node, \%scripts, '-c', 6, '--max-tries', 5);
 gpb_go_on($node, $seconds, 'SELECT count(DISTINCT what) = ' . @queries . ' AND count(*) > 60 FROM compared');
 lose($_), wait_for_devices($node) foreach (1, 0);

@@ -43,6 +43,7 @@ typedef struct GpbShardPlace
 													 * each of an item's of numerics, with the words
 													 * that it fills; all zeros: none */
 	GpbPartialKind kind;		/* of the state */
+	const GpbPartialType *values;	/* of the state: the type of its values */
 	FuncExpr   *call;			/* of moments: what makes groups of them */
 	const GpbTruncUnit *unit;	/* of the call */
 	ExprState  *result;
@@ -145,6 +146,8 @@ place_state(const GpbShardRows *rows, const GpbSubprogram *sub, const GpbAggrega
 	place->kind = gpb_input_is_pair(known->input) ? GPB_PARTIAL_OF_PAIRS :
 		place->column->float_squares != 0 || place->column->squares != 0 ?
 		GPB_PARTIAL_OF_MOMENTS : GPB_PARTIAL_OF_SUMS;
+	place->values = gpb_partial_type(place->kind == GPB_PARTIAL_OF_PAIRS ? FLOAT8OID :
+									 item->type.sql);
 	if (item->type.sql == NUMERICOID)
 	{
 		place_numerics(rows, sub, item->column, place);
@@ -382,13 +385,12 @@ static bool
 set_state(const GpbShardPlace *place, Datum value, int64 *answer)
 {
 	bytea	   *bytes = DatumGetByteaPP(value);
-	Oid			type = place->kind == GPB_PARTIAL_OF_PAIRS ? FLOAT8OID : place->words.sql;
 
-	if (!gpb_partial_is(bytes, place->kind, type))
+	if (!gpb_partial_is(bytes, place->kind, place->values))
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_ERROR),
 				 errmsg("a shard returned a partial state of another kind than it was asked for")));
-	if (type == NUMERICOID)
+	if (place->values->sql == NUMERICOID)
 		return set_numerics(place, gpb_partial_read(bytes)->numerics, answer);
 	for (int term = 0; term < lengthof(place->state); term++)
 	{

@@ -188,13 +188,13 @@ gpb_partial_read(const struct varlena *bytes)
 }
 
 bool
-gpb_partial_is(const struct varlena *bytes, GpbPartialKind kind, Oid type)
+gpb_partial_is(const struct varlena *bytes, GpbPartialKind kind, const GpbPartialType *type)
 {
 	GpbPartialReader reader = reader_of(bytes);
 	GpbPartialHeader header;
 
 	take_header(&reader, &header);
-	return header.kind == kind && header.type == gpb_partial_type(type);
+	return header.kind == kind && header.type == type;
 }
 
 bool

@@ -161,16 +161,17 @@ extern bytea *gpb_partial_write(GpbPartial *partial);
 extern int64 gpb_partial_count(const GpbPartial *partial);
 
 /*
- * Are the bytes those of a state of this kind, and of values of this SQL type?  Raises an error if
- * they are of no state.
+ * Are the bytes those of a state of this kind, and of values of this type?  Raises an error if they
+ * are of no state.
  */
-extern bool gpb_partial_is(const struct varlena *bytes, GpbPartialKind kind, Oid type);
+extern bool gpb_partial_is(const struct varlena *bytes, GpbPartialKind kind,
+						   const GpbPartialType *type);
 
 /*
- * Add what a state of sums of words, given by its bytes, has to an answer: of each of its terms what
- * that term's column of the array has words for, of count, sum, bounds and squares.  Sums need to
- * be normalized afterwards.  Returns false, with the answer meaning nothing, if a sum is narrow and
- * does not hold what it is to take.  The state must have what is wanted; whatever is wrong with
+ * Add what a state of sums of words, given by its bytes, has to an answer: of each of its terms
+ * what that term's column of the array has words for, of count, sum, bounds and squares.  Sums need
+ * to be normalized afterwards.  Returns false, with the answer meaning nothing, if a sum is narrow
+ * and does not hold what it is to take.  The state must have what is wanted; whatever is wrong with
  * the bytes raises an error.
  */
 extern bool gpb_partial_add_to_answer(const struct varlena *bytes, const GpbAnswerColumn *columns,

@@ -90,10 +90,14 @@ is(far("SET test.none = ''; " . sprintf($tried, 10)), far("SELECT count(*), sum(
 like(far("SET test.none = ''; EXPLAIN (VERBOSE, COSTS OFF) " . sprintf $tried, 10), qr/Remote SQL: SELECT count[^\n]*\(g \|\| \$1/, 'with the condition');
 
 # An offset that is not whole quarters of an hour, as there was until 1972: a bin lies in two hours.
-$node->safe_psql('postgres', "CREATE TEMP TABLE old AS SELECT timestamptz '1971-05-05 00:00+00' + i * interval '7 minutes' AS k, i AS n FROM generate_series(1, 300) i; INSERT INTO far (k, n) SELECT * FROM old; INSERT INTO one (k, n) SELECT * FROM old;");
+$node->safe_psql('postgres', "CREATE TEMP TABLE old AS SELECT timestamptz '1971-05-05 00:00+00' + i * interval '7 minutes' AS k, i AS n FROM generate_series(1, 300) i UNION ALL VALUES (timestamptz '1975-04-10 23:31+00', 1), ('1975-04-10 23:40+00', 2); INSERT INTO far (k, n) SELECT * FROM old; INSERT INTO one (k, n) SELECT * FROM old;");
 my $monrovia = "SET TimeZone = 'Africa/Monrovia'; SELECT answer('SELECT date_trunc(''hour'', k), count(*), sum(n) FROM %s WHERE k < ''1980-01-01'' GROUP BY 1');";
 is(far(sprintf $monrovia, 'far'), far(sprintf $monrovia, 'one'), 'hours in a zone whose offset has seconds');
 like(far("SET TimeZone = 'Africa/Monrovia'; EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT date_trunc('hour', k), count(*) FROM far WHERE k < '1980-01-01' GROUP BY 1"), qr/Gave Up: a shard has/, 'are left to core');
+
+# A zone by rule, put forward over midnight amid a bin: both moments are less than a day after the first's.
+my $forward = "SET TimeZone = 'AAA0:07BBB-1:07,J100/23:30,J200/2'; SELECT answer('SELECT date_trunc(''day'', k), count(*), sum(n) FROM %s WHERE k BETWEEN ''1975-01-01'' AND ''1976-01-01'' GROUP BY 1');";
+is(far(sprintf $forward, 'far'), far(sprintf $forward, 'one'), 'days in a zone that skips midnight');
 $node->safe_psql('postgres', "DELETE FROM far WHERE k < '1980-01-01'; DELETE FROM one WHERE k < '1980-01-01'; VACUUM ANALYZE one");
 
 # Moments travel as text: those that are not written in the usual form, and fractions of seconds

@@ -174,7 +174,9 @@ sub random_query
 
 		$query .= ' GROUP BY ' . ($kind < 0.8 ? join(', ', @by) : $kind < 0.9 ? 'ROLLUP (' . join(', ', @by) . ')' : 'GROUPING SETS ((' . join('), (', @by) . '), ())');
 		$query .= ' HAVING ' . pick('count(*) > 3', 'max(n) > 11', 'sum(n) IS NOT NULL') if chance(0.2);
-		$query .= ' ORDER BY ' . join(', ', map { "$_" . pick('', ' DESC') } 1 .. @by + @of) . ' LIMIT ' . pick(0, 1, 3, 10) . pick('', ' OFFSET 2') if chance(0.2);
+		$query .= ' ORDER BY ' . join(', ', map { "$_" . pick('', ' DESC') } 1 .. @by + @of) . ' LIMIT ' . pick(0, 1, 3, 10) . pick('', ' OFFSET 2') if chance(0.2)
+			# 15 to 17 do not sort by a column that a condition fixes, though grouping sets have it NULL, too
+			&& !($query =~ /ROLLUP|GROUPING/ && $where =~ /g = 'b'/);
 	}
 	return $query;
 }

@@ -162,5 +162,6 @@ gpb_mirror_available(void)
 bool
 gpb_mirror_spares_cpu(void)
 {
-	return gpb_device_choice() != GPB_CHOOSE_HOST && gpb_mirror_available();
+	return (gpb_device_choice() != GPB_CHOOSE_HOST || gpb_sparing_kinds > 1) &&
+		gpb_mirror_available();
 }

@@ -26,6 +26,7 @@ int			gpb_memory_limit = 0;
 int			gpb_refresh_slots = 4;
 int			gpb_staging_size = 2048;
 int			gpb_device_maps = GPB_DEVICE_MAPS;
+int			gpb_sparing_kinds = 1;
 int			gpb_batch_slots = 64;
 int			gpb_batch_memory = 64 * 1024;
 int			gpb_max_mirrored_blocks = 16 * 1024 * 1024;
@@ -90,6 +91,9 @@ gpb_mirror_define_settings(void)
 	define_segment_blocks();
 	gpb_hold_number("gpubtree.device_maps", "Copies of map images on the device, at most.",
 					&gpb_device_maps);
+	gpb_hold_number("gpubtree.sparing_kinds",
+					"Kinds of devices that spare the CPU: GPUs, and from 2 on the host device.",
+					&gpb_sparing_kinds);
 #endif
 	DefineCustomBoolVariable("gpubtree.enabled",
 							 "Enables whatever queries can do with gpubtree indexes beyond ordinary index scans.",

@@ -44,6 +44,12 @@ extern int	gpb_background_refresh_rate;	/* pages a second */
 extern int	gpb_device_maps;
 
 /*
+ * Kinds of devices that are said to spare the CPU: GPUs, or with 2 the host device, too.  Another
+ * variable for the sake of tests, which so make the plans that there are beside a GPU without one.
+ */
+extern int	gpb_sparing_kinds;
+
+/*
  * Blocks that one segment of the changed map covers, and to a multiple of which each index's share
  * of gpubtree.max_mirrored_blocks is rounded up.  Where hold points are compiled in, tests whose
  * indexes are small set gpubtree.segment_blocks to have several segments for each.

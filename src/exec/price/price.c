@@ -565,7 +565,10 @@ least_searches(PlannerInfo *root, IndexOptInfo *index, bool first_restricted)
 	return values == 0 ? 0.0 : Max(Min(values, index->tuples), 1.0);
 }
 
-/* Without a condition on the first key column the ranges have all entries, if there are others. */
+/*
+ * Without a condition on the first key column the ranges have all entries, if there are others.
+ * Those a device may be asked for, even at a higher price than the CPU's, or the CPU alone.
+ */
 Cost
 gpb_least_price(PlannerInfo *root, IndexOptInfo *index, const Bitmapset *restricted,
 				bool has_arrays, double rows)
@@ -582,6 +585,11 @@ gpb_least_price(PlannerInfo *root, IndexOptInfo *index, const Bitmapset *restric
 	if (input.no_device && (has_arrays || gpb_mirror_spares_cpu()))
 		return 0.0;
 	cost = gpb_price(&input);
+	if (is_for_device(&input))
+	{
+		input.no_device = true;
+		cost = Min(cost, gpb_price(&input));
+	}
 	input.searches = input.ranges = later ? least_searches(root, index, first) : 0.0;
 	input.entries = 0.0;
 	return input.searches > 0 ? Min(cost, gpb_price(&input)) : cost;

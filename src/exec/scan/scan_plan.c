@@ -138,7 +138,8 @@ add_match(PlannerInfo *root, RelOptInfo *rel, const GpbScanMatch *match, Cost le
 
 	((GpbScanPath *) path)->model = model;
 	gpb_scan_price(root, match, &path->path);
-	Assert(path->path.total_cost >= least);
+	/* which may have been added up in another order */
+	Assert(path->path.total_cost >= least * (1.0 - 1e-9));
 	/* add_path() may free the path */
 	if (model == GPB_MODEL_OF_ALL)
 		add_shared_path(rel, (GpbScanPath *) path, path, sizeof(GpbScanPath));

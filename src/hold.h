@@ -29,7 +29,7 @@
  * Hold points change no constant.  Where a test needs another value than production's, for instance
  * small segments of the changed map, there is a setting that exists only where hold points are
  * compiled in: gpubtree.segment_blocks in mirror/settings.h, gpubtree.rank_parts in exec/exec.c,
- * and those that gpubtree.c defines with gpb_hold_number().
+ * and those that are defined with gpb_hold_number().
  *
  *-------------------------------------------------------------------------
  */

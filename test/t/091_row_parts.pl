@@ -91,7 +91,7 @@ COMMIT;
 SQL
 
 	like($plan, $device eq 'off' ? qr/GpubtreeScan.*Engine: CPU.*Engine: CPU/s :
-		  qr/GpubtreeScan.*Engine: $device.*Leaves Done by CPU: [1-9].*GpubtreeScan.*Engine: CPU/s,
+		  qr/GpubtreeScan.*Engine: (?i:$device).*Leaves Done by CPU: [1-9].*GpubtreeScan.*Engine: CPU/s,
 		"device $device: the CPU begins, and a device that pays goes on");
 	return;
 }

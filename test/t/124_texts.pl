@@ -148,7 +148,7 @@ sub compare_query
 	$random->saw('groups of texts') if $plan =~ /Group Key: .*\b[abce]\b/;
 	$random->saw('conditions on texts') if $plan =~ /Filter: .*\b[abce]\b/;
 	$random->saw('several programs') if $plan =~ /Programs: /;
-	$random->saw('device') if $plan =~ /host device/;
+	$random->saw('device') if $plan =~ /(host|CUDA) device/;
 	return;
 }
 

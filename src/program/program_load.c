@@ -13,20 +13,20 @@ or_locators(const GpbStripSource *source, int row_width, bool contiguous)
 {
 	GpbLeafPick pick = source->pick;
 	const char *rows = gpb_page_row(source->page, row_width, 0);
+	const char *row = rows - pick.first * row_width;
 	uint64		even = 0;
 	uint64		odd = 0;
 	int			i;
 
 	for (i = 0; i + 1 < pick.n; i += 2)
 	{
-		even |= gpb_stored_locator(rows - gpb_pick_position(&pick, i, contiguous) * row_width,
-								   row_width);
-		odd |= gpb_stored_locator(rows - gpb_pick_position(&pick, i + 1, contiguous) * row_width,
-								  row_width);
+		even |= gpb_stored_locator(contiguous ? row : rows - pick.at[i] * row_width, row_width);
+		odd |= gpb_stored_locator(contiguous ? row - row_width :
+								  rows - pick.at[i + 1] * row_width, row_width);
+		row -= 2 * row_width;
 	}
 	if (i < pick.n)
-		even |= gpb_stored_locator(rows - gpb_pick_position(&pick, i, contiguous) * row_width,
-								   row_width);
+		even |= gpb_stored_locator(contiguous ? row : rows - pick.at[i] * row_width, row_width);
 	return even | odd;
 }
 
@@ -164,6 +164,7 @@ load_values(const GpbLeafColumn *column, const GpbLeafPick *pick, int kind, bool
 			bool nulls, GpbStripSlot *slot)
 {
 	const GpbLeafColumn from = *column;
+	const char *row = from.rows - pick->first * from.stride;
 	int64	   *words = slot->words;
 	uint8	   *null_bytes = slot->nulls;
 	int			n = pick->n;
@@ -171,9 +172,11 @@ load_values(const GpbLeafColumn *column, const GpbLeafPick *pick, int kind, bool
 
 	for (i = 0; i < n; i++)
 	{
-		const char *row = from.rows - gpb_pick_position(pick, i, contiguous) * from.stride;
-		int64		word = gpb_row_value(row, from.offset, kind);
+		int64		word;
 
+		if (!contiguous)
+			row = from.rows - pick->at[i] * from.stride;
+		word = gpb_row_value(row, from.offset, kind);
 		if (nulls)
 		{
 			bool		is_null = (gpb_row_locator(row) & from.null_bit) != 0;
@@ -182,6 +185,8 @@ load_values(const GpbLeafColumn *column, const GpbLeafPick *pick, int kind, bool
 			word &= (int64) is_null - 1;
 		}
 		words[i] = word;
+		if (contiguous)
+			row -= from.stride;
 	}
 }
 

@@ -147,13 +147,23 @@ gpb_page_row(const void *page, int row_width, int i)
 	return (const char *) page + GPB_SPECIAL_OFFSET - (i + 1) * row_width;
 }
 
-/* Load 64 bits from an address that is only 4-byte aligned. */
+/*
+ * Load 64 bits from an address that is only 4-byte aligned.  Of two words not every compiler makes
+ * one load, where there is one; a GPU has none.
+ */
 GPB_FN uint64
 gpb_load64(const void *p)
 {
+#ifdef __CUDACC__
 	const uint32 *w = (const uint32 *) p;
 
 	return (uint64) w[0] | ((uint64) w[1] << 32);
+#else
+	uint64		bits;
+
+	memcpy(&bits, p, sizeof(bits));
+	return bits;
+#endif
 }
 
 GPB_FN uint64

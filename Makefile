@@ -278,12 +278,12 @@ test/unit/balance_test: test/unit/balance.c $(HEADERS_ALL)
 test/unit/choice_test: test/unit/choice.c $(HEADERS_ALL)
 	$(CC) $(TEST_CFLAGS) -o $@ $(filter %.c,$^)
 
-# These need PostgreSQL's headers, and no more of it.
+# These need PostgreSQL's headers, which are of C11 since 19, and no more of it.
 test/unit/map_copies_test: src/mirror/service/service_bits.c
 test/unit/piece_images_test: src/mirror/service/piece_images.c src/mirror/backend/refresh_transfer.c
 test/unit/room_test: $(addprefix src/mirror/map/,eviction.c placement.c registry.c)
 test/unit/map_copies_test test/unit/piece_images_test test/unit/room_test: %_test: %.c $(HEADERS_ALL)
-	$(CC) $(TEST_CFLAGS) -Wno-unused-parameter -Wno-sign-compare -I$(includedir_server) -o $@ \
+	$(CC) $(TEST_CFLAGS) -std=gnu11 -Wno-unused-parameter -Wno-sign-compare -I$(includedir_server) -o $@ \
 		$(filter %.c,$^)
 
 # The CUDA sources as an ordinary library, see test/kernel/emulator.  C has PostgreSQL's

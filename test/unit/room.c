@@ -140,9 +140,11 @@ ConditionVariableTimedSleep(ConditionVariable *cv, long timeout, uint32 wait_eve
 	return true;
 }
 
-void
+/* It has an answer since 17. */
+__typeof__(ConditionVariableCancelSleep())
 ConditionVariableCancelSleep(void)
 {
+	return (__typeof__(ConditionVariableCancelSleep())) 0;
 }
 
 /* ---- the registry ---- */

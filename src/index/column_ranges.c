@@ -590,13 +590,18 @@ gpb_column_ranges_of_group(const GpbColumnSets *sets, int prefix, GpbKey group, 
 						   GpbRangeSet *set)
 {
 	GpbColumnProduct product = {sets, set, 0, sets->layout->nkeys};
+	GpbKeyColumn column = sets->layout->key[prefix];
 	uint64		n;
 
 	product.depth = product_depth(sets, prefix, &n);
 	if (set->count + n > Min(most, GPB_MAX_COLUMN_RANGES))
 		return false;
 	add_room(set, n);
-	make_ranges(&product, prefix, group);
+	if (product.depth == prefix)
+		product_add(set, sets->layout->key_width, group,
+					group | gpb_field_ones(column.shift + column.bits));
+	else
+		make_ranges(&product, prefix, group);
 	return true;
 }
 

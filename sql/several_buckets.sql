@@ -65,5 +65,28 @@ EXECUTE days(1, 'eon');
 DEALLOCATE days;
 RESET plan_cache_mode;
 SELECT compare('SELECT a, x.* FROM generate_series(-1, 3) a, LATERAL (SELECT date_trunc(''day'', ts) AS b, count(*), sum(v) FROM readings WHERE tenant = a GROUP BY 1 ORDER BY 1) x');
-DROP TABLE readings;
+-- the greatest and the least value of a type, where NULL comes before them with a bit of its own
+\set ECHO none
+CREATE TABLE ends (p int, k int, d date, s int2);
+INSERT INTO ends SELECT i % 2, i % 50 - 25, date '2026-01-01' + i % 90, i % 50 FROM generate_series(1, 400) i;
+INSERT INTO ends SELECT p, k, d, s FROM generate_series(0, 1) p,
+	(VALUES (2147483647, 'infinity'::date, 32767), (-2147483648, '-infinity', -32768), (NULL, NULL, NULL)) v (k, d, s);
+CREATE INDEX ON ends USING gpubtree (p, k DESC);
+CREATE INDEX ON ends USING gpubtree (p, k NULLS FIRST);
+CREATE INDEX ON ends USING gpubtree (p, d DESC);
+CREATE INDEX ON ends USING gpubtree (p, d NULLS FIRST);
+CREATE INDEX ON ends USING gpubtree (p, s DESC);
+VACUUM ANALYZE ends;
+SET gpubtree.enable_aggregate = off;
+SET enable_hashagg = off;
+SET enable_sort = off;
+\set ECHO all
+SELECT compare(format('SELECT %s AS b, count(*) FROM ends WHERE p = 1 %s GROUP BY 1 ORDER BY 1 %s', bucket, condition, direction))
+FROM unnest('{k / 7,"date_trunc(''month'', d)",s / 7}'::text[], '{k,d,s}'::text[]) b (bucket, name),
+	LATERAL unnest(ARRAY['', format('AND %s IS NOT NULL', name)]) condition, unnest('{DESC,NULLS FIRST}'::text[]) direction
+ORDER BY 1;
+RESET gpubtree.enable_aggregate;
+RESET enable_hashagg;
+RESET enable_sort;
+DROP TABLE readings, ends;
 DROP FUNCTION plan, is_ours, answer, plain_answer, compare;

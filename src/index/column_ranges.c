@@ -134,7 +134,7 @@ gpb_lone_key(const GpbLoneColumn *lone, GpbKey field)
 
 	if (lone->is_key)
 		return field;
-	code = gpb_field_code(lone->column, field);
+	code = gpb_field_code(lone->column, Max(field, gpb_code_field(lone->column, 0, true)));
 	if ((lone->column.flags & GPB_COLUMN_NAN) && code == nan_code(lone->column))
 		return nan_key(lone);
 	return lone->first + code;

@@ -50,8 +50,9 @@ extern bool gpb_lone_fields(const GpbLoneColumn *lone, const GpbRange *range,
  */
 extern bool gpb_fields_of_keys(const GpbLoneColumn *lone, GpbKeyRange keys, GpbKeyRange *fields);
 /*
- * The key that the column by itself would have for a field that is not NULL.  It may be beyond the
- * keys of the type, as the field may be beyond those of values.
+ * The key that the column by itself would have for a field that is not NULL.  It may be above the
+ * keys of the type, as the field may be above those of values.  Where NULL comes first and has a
+ * bit of its own, there are many fields between NULL and the first value: they have that one's key.
  */
 extern GpbKey gpb_lone_key(const GpbLoneColumn *lone, GpbKey field);
 

@@ -196,18 +196,17 @@ gpb_key_column_nulls_first(const GpbLayout *layout, int c)
 
 /*
  * Keys of a smallint index are wider than the type, and fields wider than the values of a type that
- * has a least and a greatest one.  Where NULL comes first and has a bit of its own, there are many
- * fields between NULL and the first value.
+ * has a least and a greatest one.
  */
 Datum
 gpb_key_column_datum(const GpbLayout *layout, int c, GpbKey key)
 {
 	GpbLoneColumn lone;
 	GpbKeyRange type = {0, ~(GpbKey) 0};
-	GpbKey		field;
+	GpbKey		lone_key;
 
 	gpb_lone_column(layout, c, &lone);
 	gpb_clip_to_type(&lone.layout, &type);
-	field = Max(gpb_key_field(lone.column, key), gpb_code_field(lone.column, 0, true));
-	return gpb_key_datum(&lone.layout, Max(Min(gpb_lone_key(&lone, field), type.hi), type.lo));
+	lone_key = gpb_lone_key(&lone, gpb_key_field(lone.column, key));
+	return gpb_key_datum(&lone.layout, Max(Min(lone_key, type.hi), type.lo));
 }

@@ -110,9 +110,9 @@ extern void gpb_column_ranges(GpbColumnSets *sets, GpbRangeSet *set);
 /*
  * Add to the set the ranges that the conditions on columns from "prefix" on admit of a group: of
  * the entries that have, in the columns before, the fields of the key "group", whose other bits are
- * zeros.  They lie behind the ranges that are there.  Where there is no condition on column "prefix",
- * or one that says nothing of it (IS NOT NULL where keys have no code for NULL), that is the whole
- * group.  Returns false if there would be more than "most" ranges.
+ * zeros.  They lie behind the ranges that are there.  Without a condition on column "prefix", or
+ * with one that says nothing (IS NOT NULL of a column without a code for NULL), that is the group.
+ * Returns false if there would be more than "most" ranges.
  */
 extern bool gpb_column_ranges_of_group(const GpbColumnSets *sets, int prefix, GpbKey group,
 									   uint32 most, GpbRangeSet *set);

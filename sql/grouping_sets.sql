@@ -59,6 +59,9 @@ SELECT (answered(q)).* FROM unnest(ARRAY[
 	'SELECT a, c, count(*) FROM sets WHERE k < 400 GROUP BY DISTINCT GROUPING SETS ((a, c), (a, c), (a))',
 	'SELECT a + 1, (a + 1) * 2, a, sum(a) FROM sets WHERE k < 400 GROUP BY ROLLUP (a, a + 1)',
 	'SELECT a, k / 100, count(*) FROM sets WHERE k < 400 OR k > 490 GROUP BY CUBE (a, k / 100)',
+	-- HAVING of an expression that is grouped, and conditions on it before that
+	'SELECT a + 1, count(*) FROM sets WHERE k < 400 AND a + 1 > 1 GROUP BY ROLLUP (a + 1) HAVING a + 1 IS NULL OR max(v) > 3',
+	'SELECT a, a + 1, sum(v) FROM sets WHERE k < 400 AND a + 1 > 1 GROUP BY CUBE (a, a + 1) HAVING a + 1 + 1 > 3 OR a IS NULL',
 	-- aggregates that depend on values
 	'SELECT a, c, count(DISTINCT v), sum(DISTINCT v) FILTER (WHERE w > 9), sum(v),
 		percentile_cont(0.3) WITHIN GROUP (ORDER BY v) FROM sets WHERE k < 400 GROUP BY CUBE (a, c)',

@@ -235,6 +235,15 @@ read_stream_next_buffer(ReadStream *stream, void **buffer_data)
 #define GPB_ROW_COMPARE_STRATEGY(comparison) ((StrategyNumber) (comparison)->rctype)
 #endif
 
+/* Expressions as they are before grouping sets make columns NULL, which 18 has columns say */
+#if PG_VERSION_NUM >= 180000
+#define GPB_BEFORE_GROUPING(root, expressions) \
+	((root)->group_rtindex == 0 ? (Node *) (expressions) : \
+	 remove_nulling_relids((Node *) (expressions), bms_make_singleton((root)->group_rtindex), NULL))
+#else
+#define GPB_BEFORE_GROUPING(root, expressions) ((Node *) (expressions))
+#endif
+
 #if PG_VERSION_NUM >= 180000
 
 #include "access/cmptype.h"
@@ -248,6 +257,7 @@ read_stream_next_buffer(ReadStream *stream, void **buffer_data)
 #include "executor/executor.h"
 #include "optimizer/cost.h"
 #include "optimizer/pathnode.h"
+#include "rewrite/rewriteManip.h"
 
 /* Which relations the plans scan matters to pruning when the executor starts. */
 #define ExecFindMatchingSubPlans(state, initial) ExecFindMatchingSubPlans(state, initial, NULL)

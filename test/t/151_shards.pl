@@ -117,6 +117,10 @@ my $case = "SELECT count(*), sum(n) FROM %s WHERE CASE n WHEN current_setting('t
 like(far('SELECT remote($q$' . sprintf($case, 'far') . '$q$)'), qr/^SELECT count.*CASE n WHEN \$1/m, 'a part of CASE is sent');
 is(far("SET test.n = '3'; " . sprintf $case, 'far'), far("SET test.n = '3'; " . sprintf $case, 'one'), 'values that are sent, in CASE');
 
+# A column that grouping sets make NULL, and an aggregate has as it is
+my $rollup = "SELECT answer('SELECT n, percentile_cont(0.5) WITHIN GROUP (ORDER BY n), sum(n) FROM %s WHERE n > 2 GROUP BY ROLLUP (n) HAVING n IS NULL OR n < 9')";
+is(far(sprintf $rollup, 'far'), far(sprintf $rollup, 'one'), 'a column of a rollup in an aggregate');
+
 # All shards at once, and now() is one moment
 like(far('EXPLAIN (COSTS OFF) SELECT count(*) FROM far'), qr/(Async Foreign Scan.*){3}/s, 'shards work at the same time');
 is(far("BEGIN; SELECT pg_sleep(0.01); SELECT count(*) FROM far WHERE now() = transaction_timestamp() AND k < now() - interval '1 year' + interval '100 years';"), "\n" . 2500, 'now() is evaluated here');

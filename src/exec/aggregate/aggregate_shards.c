@@ -65,10 +65,14 @@ gpb_shards_match(const GpbGrouping *grouping, const GpbAggregatePath *first, con
 	shards->asked = palloc(sizeof(GpbShardQuery) * shards->n);
 	for (int i = 0; i < shards->n; i++)
 	{
-		if (gpb_shard_query(grouping, first, i, &shards->asked[i]))
-			continue;
-		*refusal = "an aggregate can be made neither of core's nor of partial states";
-		return NULL;
+		GpbShardQuery *asked = &shards->asked[i];
+
+		if (!gpb_shard_query(grouping, first, i, asked))
+		{
+			*refusal = "an aggregate can be made neither of core's nor of partial states";
+			return NULL;
+		}
+		asked->exprs = (List *) GPB_BEFORE_GROUPING(shards->root, asked->exprs);
 	}
 	return shards;
 }

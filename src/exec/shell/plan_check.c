@@ -205,6 +205,8 @@ columns_mutator(Node *node, void *columns)
 		((Var *) copy)->varnullingrels = nulling_relids(node, columns);
 		return copy;
 	}
+	if (list_member(columns, node))
+		return node;
 	return expression_tree_mutator(node, columns_mutator, columns);
 }
 

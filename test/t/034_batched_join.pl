@@ -270,6 +270,11 @@ sub compare_query
 	return;
 }
 
+my @plans = ('Inner join', 'Left join', 'Semi join', 'Anti join', 'columns of the Index', 'columns of the Table', 'order Outer',
+	'order Any', 'parallel', 'several', 'cursor, ours', 'ordered, ours', 'join aggregate');
+@plans = (@plans, (map { "$_, several columns" } @plans, 'a range', 'a row of VALUES', 'range aggregate', map { '(' . join(', ', @$_) . ')' } @several),
+	'keys of 8 bytes', 'keys of 16 bytes');
+
 foreach my $round (1 .. $random->rounds)
 {
 	create_tables($round % 3 ? pick(@one) : @{ $several[ $round / 3 % @several ] });
@@ -277,6 +282,10 @@ foreach my $round (1 .. $random->rounds)
 	last unless $random->round("round $round: joins with ("
 		. join(', ', map { $_->{type} . ($_->{required} ? ' NOT NULL' : '') } @columns) . ') agree', $is_simple ? 60 : 40, \&compare_query);
 }
+$random->go_on_until_seen(2, 24, sub {
+		create_tables(@{ pick(@several, [ pick(@one) ]) });
+		compare_query() foreach (1 .. 40);
+	}, @plans);
 
 # ---- beside writers ----
 
@@ -328,7 +337,4 @@ SQL
 	}
 }
 
-my @plans = ('Inner join', 'Left join', 'Semi join', 'Anti join', 'columns of the Index', 'columns of the Table', 'order Outer',
-	'order Any', 'parallel', 'several', 'cursor, ours', 'ordered, ours', 'join aggregate');
-$random->finish(2, @plans, (map { "$_, several columns" } @plans, 'a range', 'a row of VALUES', 'range aggregate',
-		map { '(' . join(', ', @$_) . ')' } @several), 'keys of 8 bytes', 'keys of 16 bytes', 'beside writers');
+$random->finish(2, @plans, 'beside writers');

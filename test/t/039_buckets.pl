@@ -457,5 +457,11 @@ foreach my $round (1 .. 3)
 	create_table('timestamptz');
 	last unless $random->round("round $round: where the program gives up buckets agree", 10, sub { compare_query(given_up_query()) });
 }
-$random->finish(5, 'ours, in order', 'ours, sorted', 'no sort above', 'parameters', 'errors', 'filters', 'further groups', 'gave up',
+my @plans = ('ours, in order', 'ours, sorted', 'no sort above', 'parameters', 'errors', 'filters', 'further groups', 'gave up',
 	'below a prefix, in order', 'below a prefix, sorted');
+$random->go_on_until_seen(5, 20, sub {
+		$several = !$several;
+		create_table($several ? () : 'timestamptz');
+		compare_query(!$several && chance(0.3) ? given_up_query() : ()) foreach (1 .. 25);
+	}, @plans);
+$random->finish(5, @plans);

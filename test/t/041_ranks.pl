@@ -425,6 +425,12 @@ foreach my $device ($random->devices)
 	compare_beside_writers($device);
 	is($random->sql("SELECT gpubtree_check('t_k', true)"), '', "$device: the index is sound beside writers");
 }
-$random->finish(4,
-	(map { ("$_, one column", "$_, several columns") } qw(rows lateral rescan prepared percentile percentiles cursor backward serializable), 'index only'),
+my @plans = ((map { ("$_, one column", "$_, several columns") } qw(rows lateral rescan prepared percentile percentiles cursor backward serializable), 'index only'),
 	'below a prefix', 'below two columns', 'columns behind', 'sorted ties');
+my $further = 0;
+$random->go_on_until_seen(4, 20, sub {
+		choose_columns($further++ % 2 == 0);
+		create_table(0);
+		compare_query() foreach (1 .. 60);
+	}, @plans);
+$random->finish(4, @plans);

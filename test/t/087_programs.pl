@@ -564,6 +564,9 @@ foreach my $device ($random->devices)
 	}
 	beside_writers($device);
 }
-$random->finish(3, 'ours', 'ours, filter', 'ours, groups', 'ours, values', 'ours, several values', 'ours, sets', 'ours, having', 'ours, ranges', 'ours, parameters',
+my @plans = (
+	'ours', 'ours, filter', 'ours, groups', 'ours, values', 'ours, several values', 'ours, sets', 'ours, having', 'ours, ranges', 'ours, parameters',
 	'rows', 'rows, filter', 'rows, others', 'rows, first', 'rows, last', 'rows, each', 'rows, Index', 'rows, Table', 'errors', 'joins, RangeAggregate',
 	'joins, Join', 'joins, Subquery', 'joins, filter');
+$random->go_on_until_seen(3, 20, sub { create_table(); compare_query() foreach (1 .. 50) }, @plans);
+$random->finish(3, @plans);

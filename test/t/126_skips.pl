@@ -370,8 +370,9 @@ $random->go_on_until_seen(2, 20, sub {
 			compare_scan();
 			compare_node();
 		}
+		compare_held() foreach (1 .. 4);
 	},
-	'few leaves', 'few leaves backward', 'skips, Skips Given Up', 'skips, few leaves');
+	'few leaves', 'few leaves backward', 'skips, Skips Given Up', 'skips, few leaves', 'held at skip-fourth-search');
 $other->quit;
 $standby->stop if $standby;
 $random->finish(2, 'Index Scan using t_k', 'Index Only Scan using t_k', 'Bitmap Index Scan on t_k', 'Backward', 'Merge Join', 'Nested Loop',

@@ -174,6 +174,14 @@ INSERT INTO pj_r SELECT * FROM pj_whole WHERE ts >= 10 AND ts < 900 OR ts >= 100
 CREATE INDEX ON pj_r USING gpubtree (ts) INCLUDE (v);
 CREATE TABLE pj_many AS SELECT CASE WHEN i % 4 = 0 THEN i % 6100 - 100 ELSE 1000 + i % 999 END AS k FROM generate_series(1, 12000) i;
 VACUUM ANALYZE pj_r, pj_many;
+-- none is left when the statement begins
+SET plan_cache_mode = force_generic_plan;
+PREPARE pj_none(int) AS SELECT o.g, count(*), count(t.v), sum(t.v) FROM pj_o o LEFT JOIN pj_r t ON t.ts >= o.k AND t.ts < o.hi AND t.ts < $1 GROUP BY o.g ORDER BY 1 LIMIT 2;
+PREPARE pj_none_join(int) AS SELECT count(*), sum(t.v) FROM pj_o o JOIN pj_r t ON t.ts = o.k AND t.ts < $1;
+SELECT pj_executed('EXECUTE pj_none(-5)') UNION ALL SELECT pj_executed('EXECUTE pj_none_join(NULL)');
+EXECUTE pj_none(-5);
+EXECUTE pj_none_join(NULL);
+RESET plan_cache_mode;
 SELECT pj_executed('SELECT count(*), sum(t.v) FROM pj_many o JOIN pj_r t ON t.ts = o.k');
 SELECT count(*), sum(t.v) FROM pj_many o JOIN pj_r t ON t.ts = o.k;
 SELECT count(*), sum(t.v) FROM pj_many o JOIN pj_r t ON t.ts = o.k WHERE t.ts >= (SELECT 1000);

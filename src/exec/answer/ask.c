@@ -149,6 +149,7 @@ gpb_ask_begin(PlanState *ps, const GpbAskWant *want)
 	GpbAsk	   *owner = want->constants_of != NULL ? want->constants_of : ask;
 	int			i;
 
+	Assert(want->ntargets > 0);
 	memset(ask, 0, offsetof(GpbAsk, target));
 	ask->context = context;
 	ask->snapshot = ps->state->es_snapshot;

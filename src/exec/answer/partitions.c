@@ -286,6 +286,13 @@ gpb_partitions_targets(const GpbPartitions *partitions, int *n)
 	return partitions->targets;
 }
 
+void
+gpb_partitions_want(const GpbPartitions *partitions, GpbAskWant *want)
+{
+	if (partitions != NULL && partitions->n > 0)
+		want->targets = gpb_partitions_targets(partitions, &want->ntargets);
+}
+
 int
 gpb_partitions_place(const GpbPartitions *partitions, int i)
 {

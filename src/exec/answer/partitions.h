@@ -32,6 +32,12 @@ extern GpbPartitions *gpb_partitions_begin(GpbNode *node, const GpbPartitionList
 /* The tables that are asked; there may be none. */
 extern const GpbAskTarget *gpb_partitions_targets(const GpbPartitions *partitions, int *n);
 
+/*
+ * Let these be the targets of an ask.  Where there are none, or partitions is NULL, it keeps what it
+ * has: an ask needs a table, also one that gets no share.
+ */
+extern void gpb_partitions_want(const GpbPartitions *partitions, GpbAskWant *want);
+
 /* The place in the list of the partition that is target number i */
 extern int	gpb_partitions_place(const GpbPartitions *partitions, int i);
 

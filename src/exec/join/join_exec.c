@@ -66,7 +66,7 @@ begin_targets(GpbJoinScan *join)
 	const GpbJoinPlan *plan = &join->plan;
 	GpbAskTarget only = {join->node.heap, join->node.index};
 	const GpbAskTarget *tables = &only;
-	GpbAskWant	want = {0};
+	GpbAskWant	want = {.ntargets = 1, .targets = &only};
 	int			i;
 
 	join->ntargets = 1;
@@ -80,8 +80,7 @@ begin_targets(GpbJoinScan *join)
 					 plan->partition_inner[gpb_partitions_place(join->partitions, i)]);
 	if (!plan->counts)
 		return;
-	want.ntargets = Max(join->ntargets, 1);
-	want.targets = join->ntargets == 0 ? &only : tables;
+	gpb_partitions_want(join->partitions, &want);
 	want.form = join->outer.ranges[0].form;
 	want.memory = gpb_rows_memory();
 	join->counts = gpb_ask_begin(&join->node.css.ss.ps, &want);

@@ -130,8 +130,7 @@ begin_outer(GpbRangeAggregateScan *scan)
 						scan->plan.ngroup > 0 ? mark_group_start : NULL);
 	gpb_outer_begin_ranges(outer, 0, scan->node.index, range->nconditions, range->conditions,
 						   scan->plan.values);
-	if (scan->partitions != NULL)
-		want.targets = gpb_partitions_targets(scan->partitions, &want.ntargets);
+	gpb_partitions_want(scan->partitions, &want);
 	want.form = outer->ranges[0].form;
 	want.memory = gpb_rows_memory();
 	scan->ask = gpb_ask_begin(&scan->node.css.ss.ps, &want);

@@ -76,14 +76,10 @@ begin_asking(GpbPercentileScan *scan)
 
 	if (scan->partitions != NULL)
 	{
-		const GpbAskTarget *targets = gpb_partitions_targets(scan->partitions, &n);
-
+		gpb_partitions_want(scan->partitions, &want);
+		(void) gpb_partitions_targets(scan->partitions, &n);
 		if (n > 0)
-		{
-			want.ntargets = n;
-			want.targets = targets;
 			scan->finder = gpb_rank_begin_several(node, scan->partitions, behind, wants_few(scan));
-		}
 	}
 	else
 		scan->finder = gpb_rank_begin(node, behind, false, wants_few(scan));

@@ -87,8 +87,7 @@ begin_ranges(GpbSubqueryScan *scan, int eflags)
 		want.targets = &only;
 		state->partitions = gpb_partitions_begin(&scan->node, &scan->plan.partitions[i],
 												 state->index, eflags);
-		if (state->partitions != NULL)
-			want.targets = gpb_partitions_targets(state->partitions, &want.ntargets);
+		gpb_partitions_want(state->partitions, &want);
 		want.plan = range->program.present ? &range->program.plan : NULL;
 		want.form = scan->outer.ranges[i].form;
 		want.memory = gpb_rows_memory() / scan->plan.nranges;

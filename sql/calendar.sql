@@ -27,6 +27,10 @@ VACUUM ANALYZE moment;
 
 \i :abs_srcdir/sql/common/compare_nodes.sql
 
+-- how many rows there are by each comparison with a value
+CREATE FUNCTION counts(value numeric, expression text) RETURNS text LANGUAGE sql AS
+	$$SELECT 'SELECT ' || string_agg(format('(SELECT count(*) FROM moment WHERE %s %s %L)', expression, operator, value), ', ') FROM unnest('{<,<=,=,>=,>}'::text[]) operator$$;
+
 SET enable_hashagg = off;
 \set ECHO all
 
@@ -49,5 +53,11 @@ SELECT k, compare(format('SELECT t + interval ''1 month'', count(*) FROM moment 
 	compare(format('SELECT d + interval ''1 month'', count(*) FROM moment WHERE k = %s GROUP BY 1', k)) AS d, compare(format('SELECT z + interval ''1 day'', count(*) FROM moment WHERE k = %s GROUP BY 1', k)) AS z,
 	compare(format('SELECT t + interval ''-178000000 years'', count(*) FROM moment WHERE k = %s GROUP BY 1', k)) AS years, compare(format('SELECT t + interval ''2147483647 days'', count(*) FROM moment WHERE k = %s GROUP BY 1', k)) AS days
 FROM generate_series(100001, 100005) k;
+-- the year and the epoch of the key, also of a date that is no timestamp, and of a timestamp whose epoch is no int64
+CREATE INDEX moment_d ON moment USING gpubtree (d);
+CREATE INDEX moment_t ON moment USING gpubtree (t);
+EXPLAIN (COSTS OFF) SELECT count(*) FROM moment WHERE extract(year FROM d) > 294276;
+SELECT value, compare(counts(value, 'extract(year FROM d)')) AS d_year, compare(counts(value, 'extract(year FROM t)')) AS t_year, compare(counts(value, 'extract(epoch FROM d)')) AS d_epoch, compare(counts(value, 'extract(epoch FROM t)')) AS t_epoch
+FROM unnest('{-4714,-4713.5,0,294276,300000,5874897,-210866803200,9224317929600,9224318016000,9224318015999.9999,185331707078400,185331620678400.5,1e30,-1e30,NaN,Infinity,-Infinity}'::numeric[]) value;
 DROP TABLE moment;
-DROP FUNCTION answer, plain_answer, compare;
+DROP FUNCTION answer, plain_answer, compare, counts;

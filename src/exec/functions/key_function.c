@@ -99,18 +99,19 @@ static bool
 add_field(GpbKeyFunction *function, const GpbFunction *type, const text *name)
 {
 	int			field = gpb_date_field(name);
+	bool		of_date = type->key_type == DATEOID;
 
 	if (field == DTK_EPOCH && function->result_type == NUMERICOID)
 	{
-		function->decimals = 6;
-		return (type->key_type != DATEOID ||
-				add_step(function, GPB_KEY_TO_MIDNIGHT, 0, 0)) &&
-			add_step(function, GPB_KEY_TO_EPOCH, 0, 0);
+		function->decimals = of_date ? 0 : 6;
+		function->origin = (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) *
+			(of_date ? SECS_PER_DAY : USECS_PER_DAY);
+		return add_step(function, of_date ? GPB_KEY_DATE_TO_EPOCH : GPB_KEY_TO_EPOCH, 0, 0);
 	}
 	if (field != DTK_YEAR)
 		return false;
-	if (type->key_type == DATEOID && !add_step(function, GPB_KEY_TO_MIDNIGHT, 0, 0))
-		return false;
+	if (of_date)
+		return add_step(function, GPB_KEY_DATE_TO_YEAR, 0, 0);
 	if (type->zone == GPB_SESSION_ZONE &&
 		!add_zone_step(function, GPB_KEY_TO_LOCAL, 0, 0, NULL))
 		return false;

@@ -82,7 +82,7 @@ numeric_beyond(Numeric value, bool integers)
 }
 
 static GpbKeyValue
-numeric_value(Numeric value, int decimals, bool integers)
+numeric_value(const GpbKeyFunction *function, Numeric value, bool integers)
 {
 	Datum		scaled = NumericGetDatum(value);
 	Datum		most = NumericGetDatum(int64_to_numeric(PG_INT64_MAX - !integers));
@@ -93,8 +93,10 @@ numeric_value(Numeric value, int decimals, bool integers)
 		return above_all;
 	if (numeric_is_inf(value))
 		return numeric_beyond(value, integers);
-	for (i = 0; i < decimals; i++)
+	for (i = 0; i < function->decimals; i++)
 		scaled = DirectFunctionCall2(numeric_mul, scaled, NumericGetDatum(int64_to_numeric(10)));
+	scaled = DirectFunctionCall2(numeric_sub, scaled,
+								 NumericGetDatum(int64_to_numeric(function->origin)));
 	if (DatumGetBool(DirectFunctionCall2(numeric_gt, scaled, most)) ||
 		DatumGetBool(DirectFunctionCall2(numeric_lt, scaled, least)))
 		return numeric_beyond(value, integers);
@@ -126,7 +128,7 @@ key_value(const GpbKeyFunction *function, Datum value)
 	GpbKeyStep	midnight = {.op = GPB_KEY_TO_MIDNIGHT};
 
 	if (function->value_type == NUMERICOID)
-		return numeric_value(DatumGetNumeric(value), function->decimals,
+		return numeric_value(function, DatumGetNumeric(value),
 							 function->key_type == INT2OID || function->key_type == INT4OID ||
 							 function->key_type == INT8OID);
 	if (function->value_type == FLOAT8OID)

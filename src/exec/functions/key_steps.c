@@ -60,13 +60,27 @@ instant_of(pg_tz *zone, int64 local)
 	return gpb_key_in_range((int128) local + DetermineTimeZoneOffset(&tm, zone) * USECS_PER_SEC);
 }
 
+/* The year of a day; days that no date has are in the first year or the last. */
 static int64
-year_of(int64 timestamp)
+year_of_day(int64 day)
 {
-	int64		month = gpb_month_of_day(gpb_timestamp_to_date(timestamp));
+	int64		month = gpb_month_of_day(Max(Min(day, GPB_DATE_END - 1), GPB_DATE_LEAST));
 	int64		year = month >= 0 ? month / 12 : -((11 - month) / 12);
 
 	return year > 0 ? year : year - 1;	/* there is no year 0 */
+}
+
+/*
+ * Since 2000.  Where those since 1970 are no int64, from a moment of 294247 on, extract() divides
+ * numerics, which leaves four decimals of the seconds.  Of the 43 microseconds from that moment on
+ * its result is below that of the 7 before, which no interval tells.
+ */
+static int64
+epoch_of(int64 timestamp)
+{
+	if (timestamp < PG_INT64_MAX - (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
+		return timestamp;
+	return gpb_key_in_range(((int128) timestamp + 50) / 100 * 100);
 }
 
 /* A step's result for a finite date or timestamp, or an integer */
@@ -100,20 +114,30 @@ finite_result(const GpbKeyStep *step, pg_tz *zone, int64 value)
 			result = months_below(gpb_key_in_range((int128) value + offset), step->a);
 			return instant_of(zone, result);
 		case GPB_KEY_TO_YEAR:
-			return year_of(value);
+			return year_of_day(gpb_timestamp_to_date(value));
+		case GPB_KEY_DATE_TO_YEAR:
+			return year_of_day(value);
 		case GPB_KEY_TO_EPOCH:
-			return gpb_key_in_range((int128) value +
-						  (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY);
+			return epoch_of(value);
+		case GPB_KEY_DATE_TO_EPOCH:
+			return value * SECS_PER_DAY;
 	}
 	return value;
+}
+
+static bool
+takes_date(GpbKeyOperator op)
+{
+	return op == GPB_KEY_TO_MIDNIGHT || op == GPB_KEY_DATE_TO_YEAR ||
+		op == GPB_KEY_DATE_TO_EPOCH;
 }
 
 int64
 gpb_key_step(const GpbKeyStep *step, pg_tz *zone, int64 value)
 {
-	if (step->op == GPB_KEY_TO_MIDNIGHT && gpb_date_is_infinite(value))
+	if (takes_date(step->op) && gpb_date_is_infinite(value))
 		return value < 0 ? PG_INT64_MIN : PG_INT64_MAX;
-	if (step->op != GPB_KEY_QUOTIENT && step->op != GPB_KEY_TO_MIDNIGHT &&
+	if (step->op != GPB_KEY_QUOTIENT && !takes_date(step->op) &&
 		gpb_timestamp_is_infinite(value))
 	{
 		if (step->op != GPB_KEY_TO_DAY)

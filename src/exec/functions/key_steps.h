@@ -31,7 +31,9 @@ typedef enum GpbKeyOperator
 	GPB_KEY_LOCAL_MULTIPLE,		/* like GPB_KEY_MULTIPLE, of the local time of an instant */
 	GPB_KEY_LOCAL_MONTHS,
 	GPB_KEY_TO_YEAR,			/* of a timestamp */
-	GPB_KEY_TO_EPOCH			/* in microseconds */
+	GPB_KEY_DATE_TO_YEAR,		/* of a date, which may be beyond all timestamps */
+	GPB_KEY_TO_EPOCH,			/* of a timestamp, in microseconds since 2000 */
+	GPB_KEY_DATE_TO_EPOCH		/* in seconds since 2000 */
 } GpbKeyOperator;
 
 typedef struct GpbKeyStep
@@ -51,6 +53,8 @@ struct GpbKeyFunction
 	int64		least;			/* the bounds of the key's type */
 	int64		greatest;
 	int			decimals;		/* results are multiples of 10 to the minus this */
+	int64		origin;			/* of an epoch, what the value has more than our result, which
+								 * counts from 2000, in units of results: so none overflows */
 	int			nsteps;
 	GpbKeyStep	step[GPB_KEY_MOST_STEPS];
 	bool		has_zone;

@@ -33,8 +33,8 @@ extern GpbPartitions *gpb_partitions_begin(GpbNode *node, const GpbPartitionList
 extern const GpbAskTarget *gpb_partitions_targets(const GpbPartitions *partitions, int *n);
 
 /*
- * Let these be the targets of an ask.  Where there are none, or partitions is NULL, it keeps what it
- * has: an ask needs a table, also one that gets no share.
+ * Let these be the targets of an ask.  Where there are none, or partitions is NULL, it keeps what
+ * it has: an ask needs a table, also one that gets no share.
  */
 extern void gpb_partitions_want(const GpbPartitions *partitions, GpbAskWant *want);
 

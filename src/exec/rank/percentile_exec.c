@@ -72,17 +72,11 @@ begin_asking(GpbPercentileScan *scan)
 	GpbNode    *node = &scan->node;
 	GpbKey		behind = gpb_key_behind_column(gpb_layout(node->index), scan->plan.column);
 	GpbAskWant	want = {GPB_ASK_NODE(node), .nitems = scan->plan.nitems, .items = scan->plan.items};
-	int			n = 1;
 
-	if (scan->partitions != NULL)
-	{
-		gpb_partitions_want(scan->partitions, &want);
-		(void) gpb_partitions_targets(scan->partitions, &n);
-		if (n > 0)
-			scan->finder = gpb_rank_begin_several(node, scan->partitions, behind, wants_few(scan));
-	}
-	else
-		scan->finder = gpb_rank_begin(node, behind, false, wants_few(scan));
+	scan->finder = scan->partitions != NULL ?
+		gpb_rank_begin_several(node, scan->partitions, behind, wants_few(scan)) :
+		gpb_rank_begin(node, behind, false, wants_few(scan));
+	gpb_partitions_want(scan->partitions, &want);
 	if (scan->plan.nitems > 0)
 		scan->others = gpb_ask_begin(&node->css.ss.ps, &want);
 }

@@ -110,7 +110,7 @@ gpb_rank_begin_several(GpbNode *node, GpbPartitions *partitions, GpbKey behind, 
 	int			n;
 	const GpbAskTarget *trees = gpb_partitions_targets(partitions, &n);
 
-	return begin_finder(node, partitions, n, trees, behind, few);
+	return n == 0 ? NULL : begin_finder(node, partitions, n, trees, behind, few);
 }
 
 /* ---- one tree, or several ---- */

@@ -90,8 +90,8 @@ typedef struct GpbRankPlace
 extern GpbRankFinder *gpb_rank_begin(GpbNode *node, GpbKey behind, bool from_end, bool few);
 
 /*
- * Likewise among the entries of all partitions, at least one, whose indexes have the form of the
- * node's.  Such a finder has a total and keys of ranks, but no places.
+ * Likewise among the entries of all partitions, whose indexes have the form of the node's; NULL if
+ * none is left.  Such a finder has a total and keys of ranks, but no places.
  */
 extern GpbRankFinder *gpb_rank_begin_several(GpbNode *node, GpbPartitions *partitions,
 											 GpbKey behind, bool few);

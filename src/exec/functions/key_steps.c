@@ -73,7 +73,7 @@ year_of_day(int64 day)
 /*
  * Since 2000.  Where those since 1970 are no int64, from a moment of 294247 on, extract() divides
  * numerics, which leaves four decimals of the seconds.  Of the 43 microseconds from that moment on
- * its result is below that of the 7 before, which no interval tells.
+ * its result is below those of the 6 before, which no interval tells.
  */
 static int64
 epoch_of(int64 timestamp)

@@ -9,7 +9,7 @@
  * server calls for chunks of an AllocSet are replaced, for core's chunks as for gpubtree's.
  *
  * Only the suite "sanitize" of test/all links this file into gpubtree.so.  It depends on the memory
- * contexts of PostgreSQL 15, where what stands before a chunk names its context, or of 17 and later,
+ * contexts of PostgreSQL 15, where what stands before a chunk names its context, or of 16 and later,
  * where it has the number of the kind of context, of which we take one that is not used.
  *
  *-------------------------------------------------------------------------
@@ -24,11 +24,9 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#if PG_VERSION_NUM < 150000 || (PG_VERSION_NUM >= 160000 && PG_VERSION_NUM < 170000)
-#error "chunks.c knows the memory contexts of PostgreSQL 15, and of 17 and later"
-#endif
-
-#define HAS_KINDS	(PG_VERSION_NUM >= 170000)
+#define HAS_KINDS	(PG_VERSION_NUM >= 160000)
+/* Where there is no memory a context raises the error itself; before, it returned NULL. */
+#define RAISES		(PG_VERSION_NUM >= 170000)
 
 #if HAS_KINDS
 #include "utils/memutils_internal.h"
@@ -40,7 +38,13 @@
  * kind of context, in the lowest bits of the mark.  On 15 the server's own chunks have their size
  * where ours have the mark; no size is that large.
  */
-#define CHUNK_KIND	8
+#if PG_VERSION_NUM >= 170000
+#define CHUNK_KIND	MCTX_8_UNUSED_ID
+#elif HAS_KINDS
+#define CHUNK_KIND	MCTX_UNUSED4_ID
+#else
+#define CHUNK_KIND	0
+#endif
 #define CHUNK_MARK	(UINT64CONST(0xC0FFEE00C0FFEE00) + CHUNK_KIND)
 
 typedef struct Chunk
@@ -172,7 +176,7 @@ space_of(const Chunk *chunk)
 	return sizeof(uint64) + chunk->size;
 }
 
-#if HAS_KINDS
+#if RAISES
 
 static void *
 separate_alloc(MemoryContext context, Size size, int flags)
@@ -184,12 +188,6 @@ separate_alloc(MemoryContext context, Size size, int flags)
 	return pointer != NULL ? pointer : MemoryContextAllocationFailure(context, size, flags);
 }
 
-static void
-separate_free(void *pointer)
-{
-	free_chunk(CHUNK_OF(pointer));
-}
-
 static void *
 separate_realloc(void *pointer, Size size, int flags)
 {
@@ -199,6 +197,32 @@ separate_realloc(void *pointer, Size size, int flags)
 	MemoryContextCheckSize(context, size, flags);
 	moved = move_chunk(CHUNK_OF(pointer), size);
 	return moved != NULL ? moved : MemoryContextAllocationFailure(context, size, flags);
+}
+
+#else
+
+static void *
+separate_alloc(MemoryContext context, Size size)
+{
+	return allocate(context, size);
+}
+
+#endif
+
+#if HAS_KINDS
+
+#if !RAISES
+static void *
+separate_realloc(void *pointer, Size size)
+{
+	return move_chunk(CHUNK_OF(pointer), size);
+}
+#endif
+
+static void
+separate_free(void *pointer)
+{
+	free_chunk(CHUNK_OF(pointer));
 }
 
 static MemoryContext
@@ -214,12 +238,6 @@ separate_chunk_space(void *pointer)
 }
 
 #else
-
-static void *
-separate_alloc(MemoryContext context, Size size)
-{
-	return allocate(context, size);
-}
 
 static void
 separate_free(MemoryContext context, void *pointer)
@@ -305,7 +323,6 @@ separate_chunks(void)
 	MemoryContextMethods *ours = (MemoryContextMethods *)
 		((char *) methods + (CHUNK_KIND - MCTX_ASET_ID) * METHODS_SIZE);
 
-	StaticAssertStmt(CHUNK_KIND == MCTX_8_UNUSED_ID, "the kind must be one that is not used");
 	StaticAssertStmt(offsetof(Chunk, mark) + sizeof(uint64) == sizeof(Chunk),
 					 "the kind must stand right before the chunk");
 	ends = (uintptr_t) (ours + 1);
@@ -353,8 +370,10 @@ gpubtree_test_sanitizers(PG_FUNCTION_ARGS)
 		ours[13] = 1;
 	if (strcmp(defect, "read past a core chunk") == 0)
 	{
-		ours = (char *) PG_GETARG_TEXT_P(0);
-		PG_RETURN_INT32(ours[VARSIZE(ours)]);
+		text	   *theirs = PG_GETARG_TEXT_P(0);
+
+		ours = (char *) theirs;
+		PG_RETURN_INT32(ours[VARSIZE(theirs)]);
 	}
 	if (strcmp(defect, "read a freed chunk") == 0)
 	{

@@ -338,5 +338,5 @@ my @plans = (
 	'a row comparison in Index Scan', 'a row comparison in Index Only Scan', 'a row comparison in Bitmap Index Scan', 'an inexact condition', 'a bare boolean',
 	'GpubtreeAggregate', 'GpubtreeScan', 'GpubtreeRangeAggregate', 'GpubtreeSubquery', 'a cursor', 'a numeric column', 'an index of 2', 'an index of 3',
 	'keys of 8 bytes', 'keys of 16 bytes', 'keys of 8 bytes on the host', 'keys of 16 bytes on the host');
-$random->go_on_until_seen(2, 30, sub { begin_round(); compare_query() foreach (1 .. 40) }, @plans);
+$random->go_on_until_seen(2, 60, sub { begin_round(); compare_query() foreach (1 .. 40) }, @plans);
 $random->finish(2, @plans);

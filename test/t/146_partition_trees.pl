@@ -303,13 +303,18 @@ my @parameters;
 my $inexact;					# has the query what is exact by our nodes alone?
 my $hostile;
 
+sub parameter
+{
+	push @parameters, [@_];
+	return '$' . scalar(@parameters);
+}
+
 sub literal
 {
 	my ($type, $text) = @_;
 
 	return "$text\::$type" if @parameters >= 3 || !chance(0.15);
-	push @parameters, [ $type, $text ];
-	return '$' . scalar(@parameters);
+	return parameter($type, $text);
 }
 
 sub int_expr
@@ -339,10 +344,18 @@ sub key_range
 	return 'k BETWEEN ' . literal($keytype, key_value($lo)) . ' AND ' . key_value($hi);
 }
 
+# Nothing is both: all partitions may be pruned, of a generic plan when it begins
+sub nowhere
+{
+	return 's > ' . parameter('int2', 7) . ' AND s < ' . parameter('int2', -2) if chance(0.3);
+	return 'k > ' . parameter($keytype, key_value($domain + 5)) . ' AND k < ' . parameter($keytype, key_value(-5));
+}
+
 sub where
 {
 	my @conditions;
 
+	push @conditions, nowhere() if chance(0.05);
 	push @conditions, choose(\&key_range, sub { 'k ' . comparison() . ' ' . literal($keytype, key_value()) }) if chance(0.65);
 	push @conditions, '(' . key_range() . ' OR ' . key_range() . ')' if chance(0.15);
 	push @conditions, 'k IN (' . join(', ', map { key_value() } 1 .. between(1, 9)) . ')' if chance(0.07);
@@ -429,7 +442,7 @@ sub rows_query
 
 sub rank_query
 {
-	my $where = chance(0.7) ? 'WHERE ' . key_range() : '';
+	my $where = chance(0.05) ? 'WHERE ' . nowhere() : chance(0.7) ? 'WHERE ' . key_range() : '';
 
 	return ("SELECT k FROM %s t $where ORDER BY k" . pick('', ' DESC') . ' OFFSET ' . between(0, 900) . ' LIMIT ' . between(1, 5), 1) if chance(0.5);
 	return ('SELECT ' . pick('percentile_disc(0.5)', 'percentile_disc(ARRAY[0.01, 0.99])') . " WITHIN GROUP (ORDER BY k) FROM %s t $where", 0);
@@ -441,7 +454,7 @@ sub join_query
 	my $aggregates = join(', ', @aggregates);
 	my $names = join(', ', map { "c$_" } 1 .. @aggregates);
 	my $on = pick('k = ok', 'k = ok', 'k >= ok AND k < ' . key_value(), $keytype =~ /int|date/ ? 'k BETWEEN ok AND ok + og' : 'k = ok');
-	my $filter = chance(0.5) ? ' AND ' . condition() : '';
+	my $filter = chance(0.15) ? ' AND ' . nowhere() : chance(0.5) ? ' AND ' . condition() : '';
 	my $join = pick('JOIN', 'LEFT JOIN');
 
 	return ('SELECT ' . ($_ = pick('og', 'oid', 'og + 1')) . ", $aggregates FROM o $join %s t ON $on$filter GROUP BY $_", 0) if chance(0.3);
@@ -650,5 +663,7 @@ foreach my $device ($random->devices)
 	}
 	beside_writers($device) if $device eq 'host';
 }
-$random->finish(3, 'GpubtreeScan', 'GpubtreeAggregate', 'workers',
+my @plans = ('GpubtreeScan', 'GpubtreeAggregate', 'workers',
 	map { "merged$_" } '', ', groups', ', again and again', ', values', ', exact');
+$random->go_on_until_seen(3, 12, sub { create_tables(); compare_query() foreach (1 .. 60) }, @plans);
+$random->finish(3, @plans);

@@ -154,7 +154,7 @@ row_number(float8 place, int64 last)
 
 /* As core's percentile_disc(): the first row that has at least this fraction of rows up to it */
 static Datum
-discrete(const GpbOrderedValues *ordered, float8 fraction)
+discrete(const GpbOrderedValues *ordered, float8 fraction, bool many)
 {
 	int64		total = total_rows(ordered);
 
@@ -180,7 +180,7 @@ row_float(const GpbOrderedValues *ordered, int64 row)
 
 /* As core's percentile_cont(): between the rows to both sides of the fraction */
 static Datum
-continuous(const GpbOrderedValues *ordered, float8 fraction)
+continuous(const GpbOrderedValues *ordered, float8 fraction, bool many)
 {
 	int64		last = total_rows(ordered) - 1;
 	float8		place = fraction * (float8) last;
@@ -189,11 +189,12 @@ continuous(const GpbOrderedValues *ordered, float8 fraction)
 	float8		low = row_float(ordered, first);
 
 	if (first != second)
-		low += (place - (float8) first) * (row_float(ordered, second) - low);
+		low = gpb_between_rows(fraction, many, last, first, low, row_float(ordered, second));
 	return Float8GetDatum(low);
 }
 
-typedef Datum (*GpbPercentile) (const GpbOrderedValues *ordered, float8 fraction);
+/* A percentile for a fraction, "many" if that is of an array */
+typedef Datum (*GpbPercentile) (const GpbOrderedValues *ordered, float8 fraction, bool many);
 
 /* Read the state of the first argument for percentiles, which are float8 if "numbers". */
 static void
@@ -224,7 +225,7 @@ array_of(const GpbOrderedValues *ordered, Datum array, GpbPercentile percentile,
 	{
 		if (!fractions.nulls[i])
 			values[i] = gpb_partial_result(percentile(ordered,
-													  DatumGetFloat8(fractions.values[i])),
+													  DatumGetFloat8(fractions.values[i]), true),
 										   type, wanted);
 	}
 	return gpb_fractions_result(&fractions, values, wanted);
@@ -238,7 +239,7 @@ gpubtree_final_percentile_cont(PG_FUNCTION_ARGS)
 
 	gpb_require_fraction(PG_GETARG_FLOAT8(1));
 	open_values(fcinfo, true, &ordered);
-	PG_RETURN_DATUM(continuous(&ordered, PG_GETARG_FLOAT8(1)));
+	PG_RETURN_DATUM(continuous(&ordered, PG_GETARG_FLOAT8(1), false));
 }
 
 /* gpubtree_final_percentile_cont(state, fractions) */
@@ -261,7 +262,7 @@ gpubtree_final_percentile_disc(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	gpb_require_fraction(PG_GETARG_FLOAT8(1));
 	open_values(fcinfo, false, &ordered);
-	PG_RETURN_DATUM(gpb_partial_result(discrete(&ordered, PG_GETARG_FLOAT8(1)),
+	PG_RETURN_DATUM(gpb_partial_result(discrete(&ordered, PG_GETARG_FLOAT8(1), false),
 									   ordered.type->sql, gpb_partial_wanted(fcinfo, 2)));
 }
 

@@ -144,7 +144,7 @@ product_rest(double x, double y)
 {
 	double		rounded = x * y;
 
-	return isfinite(rounded) ? (double) ((__float128) x * y - rounded) : 0;
+	return isfinite(rounded) ? (double) ((_Float128) x * y - rounded) : 0;
 }
 
 /* ---- months and zones by other means ---- */

@@ -221,7 +221,8 @@ interpolate(const GpbValuesRows *rows, float8 fraction)
 
 	if (after == before)
 		return low;
-	return low + ((row - before) * (row_float(rows, after) - low));
+	return gpb_between_rows(fraction, rows->final->item.many, rows->total - 1, before, low,
+							row_float(rows, after));
 }
 
 /* The value of a fraction, of at least one row */

@@ -23,6 +23,30 @@ gpb_require_fraction(float8 fraction)
 				 errmsg("percentile value %g is not between 0 and 1", fraction)));
 }
 
+/*
+ * Where compilers fuse the two (aarch64) this product, which has no other use, is not rounded before
+ * the subtraction: hence a function of its own.
+ */
+static pg_noinline float8
+part_of_row(float8 fraction, float8 last, float8 before)
+{
+	return fraction * last - before;
+}
+
+/*
+ * percentile_cont_final_common() of core computes the product anew for the part of a row, and
+ * setup_pct_info(), for an array, has it from floor() as well, so that it is rounded.
+ */
+float8
+gpb_between_rows(float8 fraction, bool many, int64 last, int64 before, float8 low, float8 high)
+{
+	float8		place = fraction * (float8) last;
+	float8		part = many ? place - floor(place) :
+		part_of_row(fraction, (float8) last, (float8) before);
+
+	return low + part * (high - low);
+}
+
 void
 gpb_fractions_open(Datum array, GpbFractions *fractions)
 {

@@ -14,6 +14,14 @@
 /* Raise what core raises about such a fraction. */
 extern void gpb_require_fraction(float8 fraction);
 
+/*
+ * What percentile_cont() has for a fraction between two rows with these values, of which the first
+ * has the number "before", and the last of all has "last"; "many" if the fraction is of an array.
+ * Bit by bit what core has, where both are compiled by gcc.
+ */
+extern float8 gpb_between_rows(float8 fraction, bool many, int64 last, int64 before, float8 low,
+							   float8 high);
+
 /* An array of fractions */
 typedef struct GpbFractions
 {

@@ -24,8 +24,8 @@ gpb_require_fraction(float8 fraction)
 }
 
 /*
- * Where compilers fuse the two (aarch64) this product, which has no other use, is not rounded before
- * the subtraction: hence a function of its own.
+ * Where compilers fuse the two (aarch64) this product, which has no other use, is not rounded
+ * before the subtraction: hence a function of its own.
  */
 static pg_noinline float8
 part_of_row(float8 fraction, float8 last, float8 before)

@@ -59,5 +59,23 @@ CREATE INDEX moment_t ON moment USING gpubtree (t);
 EXPLAIN (COSTS OFF) SELECT count(*) FROM moment WHERE extract(year FROM d) > 294276;
 SELECT value, compare(counts(value, 'extract(year FROM d)')) AS d_year, compare(counts(value, 'extract(year FROM t)')) AS t_year, compare(counts(value, 'extract(epoch FROM d)')) AS d_epoch, compare(counts(value, 'extract(epoch FROM t)')) AS t_epoch
 FROM unnest('{-4714,-4713.5,0,294276,300000,5874897,-210866803200,9224317929600,9224318016000,9224318015999.9999,185331707078400,185331620678400.5,1e30,-1e30,NaN,Infinity,-Infinity}'::numeric[]) value;
-DROP TABLE moment;
+-- bins that begin before the first timestamp, where -infinity may be, and an epoch that is the last word
+CREATE TABLE ends (k integer, t timestamp, z integer);
+INSERT INTO ends SELECT i, timestamp '2024-01-01' + i * interval '1 hour', 1 FROM generate_series(1, 100) i;
+INSERT INTO ends VALUES (101, '4714-11-24 BC', 2), (102, '294247-01-10 04:00:54.775807', 1);
+CREATE INDEX ON ends USING gpubtree (k) INCLUDE (t);
+VACUUM ANALYZE ends;
+SELECT compare(replace(q, 'bin', 'date_bin(''7 days'', t, ''2001-01-01 03:30'')')) FROM unnest(ARRAY[
+	'SELECT k, z FROM ends WHERE z <> 2 AND k > 99 AND k < 102 AND bin <> ''2024-01-05''',
+	'SELECT k, z FROM ends WHERE z = 2 AND k < 102 AND bin = ''2024-01-01 03:30''',
+	'SELECT count(*) FROM ends WHERE bin = ''2024-01-01''', 'SELECT bin, count(*) FROM ends WHERE k < 101 GROUP BY 1',
+	'SELECT max(extract(epoch FROM t)) FROM ends WHERE k = 102',
+	'SELECT k, z FROM ends WHERE k > 101 AND extract(epoch FROM t) = 9223372036854.7758']) q;
+-- what is compared with no element of an array is evaluated all the same
+SELECT compare(q) FROM unnest(ARRAY[
+	'SELECT count(*) FROM ends WHERE 1 / (k - 5) = ANY (''{}''::int4[])', 'SELECT count(*) FROM ends WHERE 1 / (k - 5) <> ALL (''{}''::int4[])',
+	'SELECT k FROM ends WHERE 1 / (k - 5) = ANY (''{}''::int4[])', 'SELECT 1 / (k - 5) = ANY (''{}''::int4[]), count(*) FROM ends GROUP BY 1',
+	'SELECT count(*) FROM ends WHERE 1 / (k - 5) = ANY (''{NULL}''::int4[])', 'SELECT count(*) FILTER (WHERE 1 / (k - 5) IN (NULL, NULL)) FROM ends',
+	'SELECT count(*) FROM ends WHERE k < 5 AND 1 / (k - 5) = ANY (''{}''::int4[])']) q;
+DROP TABLE moment, ends;
 DROP FUNCTION answer, plain_answer, compare, counts;

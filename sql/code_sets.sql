@@ -160,5 +160,20 @@ SELECT count(*), max(k) FROM few WHERE k > 7 AND id > 'id 5' COLLATE "C";
 DROP TABLE few;
 DROP FUNCTION add_values;
 DROP TABLE hosts, ids;
+\set ECHO none
+-- Leakproof functions of a collation may raise errors: not for rows that another condition leaves out.
+CREATE TABLE named (k integer, v integer, t text COLLATE deutsch, u text COLLATE no_case);
+INSERT INTO named SELECT i, i, 'a' || i % 5, 'a' || i % 5 FROM generate_series(1, 1000) i;
+CREATE INDEX ON named USING gpubtree (k) INCLUDE (v, t, u);
+VACUUM ANALYZE named;
+SELECT set_config(name, 'off', false) FROM unnest('{enable_indexscan,enable_indexonlyscan,enable_bitmapscan}'::text[]) name \g /dev/null
+SELECT condition, same_rows('SELECT count(*), sum(v) FROM named WHERE ' || condition)
+FROM (VALUES
+	('k < 0 AND t = (SELECT ''x'' COLLATE "C")'),
+	('k < 0 AND CASE (''a'' COLLATE "C") WHEN t THEN true END')) q (condition);
+SELECT same_rows('SELECT v FROM named WHERE k < 0 AND t < (SELECT ''x'' COLLATE "C")'),
+	same_rows('SELECT count(*) FILTER (WHERE v < 0 AND u ^@ ''a'') FROM named');
+DROP TABLE named;
+\set ECHO all
 DROP FUNCTION same_rows;
 DROP COLLATION no_case, deutsch;

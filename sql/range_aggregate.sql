@@ -197,6 +197,8 @@ SELECT query FROM unnest(ARRAY[
 	-- what is tested after the outer join, and other kinds of joins
 	'SELECT s.id, count(*) FROM shifts s LEFT JOIN readings r ON r.at = s.begins WHERE r.at IS NULL GROUP BY s.id',
 	'SELECT s.id, count(*) FROM shifts s LEFT JOIN readings r ON r.at = s.begins WHERE coalesce(r.value, 1) = 1 GROUP BY s.id',
+	'SELECT s.id, count(*) FROM shifts s LEFT JOIN readings r ON r.at = s.begins WHERE coalesce(r.value, 1) = coalesce(r.amount, 1) GROUP BY s.id',
+	'SELECT s.id, count(*) FROM shifts s LEFT JOIN readings r ON r.at = s.begins WHERE (r.value IS NULL) = (r.amount IS NULL) GROUP BY s.id',
 	'SELECT s.id, count(*) FROM shifts s LEFT JOIN readings r ON r.at = s.begins AND s.crew = 1 GROUP BY s.id',
 	'SELECT s.id, count(*) FROM shifts s LEFT JOIN (readings r JOIN numbers n ON n.k = r.value) ON r.at = s.begins GROUP BY s.id',
 	'SELECT s.id, count(*) FROM readings r LEFT JOIN shifts s ON r.at = s.begins GROUP BY s.id',
@@ -204,6 +206,12 @@ SELECT query FROM unnest(ARRAY[
 	-- several groupings
 	'SELECT s.crew, s.place, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins GROUP BY CUBE (s.crew, s.place)'
 ]) query WHERE is_ours(query) OR compare(replace(query, 'shifts', 'few_shifts')) NOT LIKE 'ordinary plan%';
+-- the left side is of an outer join, which may have made NULL what an expression is compared with
+SELECT compare(replace(q, 'joined', '(SELECT n.k, y.since FROM generate_series(1, 20) n (k) LEFT JOIN (SELECT id, coalesce(begins, ''2024-03-02'') AS since FROM shifts) y ON y.id = n.k) o'))
+FROM unnest(ARRAY[
+	'SELECT o.since, count(*), sum(r.value) FROM joined LEFT JOIN readings r ON r.at >= o.since AND r.at < o.since + interval ''1 hour'' GROUP BY o.since',
+	'SELECT o.k, count(*), sum(r.value) FROM joined LEFT JOIN readings r ON r.at = o.since GROUP BY o.k',
+	'SELECT count(*), sum(r.value) FROM joined LEFT JOIN readings r ON r.at = o.since']) q;
 SET gpubtree.enable_rangeaggregate = off;
 \set ECHO all
 SELECT is_ours('SELECT s.id, count(*) FROM shifts s JOIN readings r ON r.at >= s.begins GROUP BY s.id');

@@ -156,4 +156,24 @@ SELECT compare('SELECT extract(epoch FROM t), extract(month FROM d), count(*) FR
 SELECT compare('SELECT sum(i / 3.0) FROM field');
 SELECT compare('SELECT count(*) FROM field WHERE i * 0.1 < ''NaN''');
 
+\set ECHO none
+-- A column under casts that change nothing, of groups and conditions
+CREATE DOMAIN whole_number AS integer;
+CREATE TABLE labelled (n numeric(8,2), t timestamp, z timestamptz(3), d time, i whole_number, v integer);
+INSERT INTO labelled SELECT n % 50, timestamp '2024-01-01' + n % 100 * interval '1 hour', '2024-01-01'::timestamptz + n % 100 * interval '1 hour',
+	time '00:00' + n % 24 * interval '1 hour', n % 10, n FROM generate_series(1, 2000) n;
+CREATE INDEX ON labelled USING gpubtree (n) INCLUDE (v);
+CREATE INDEX ON labelled USING gpubtree (t) INCLUDE (v);
+CREATE INDEX ON labelled USING gpubtree (z) INCLUDE (v);
+CREATE INDEX ON labelled USING gpubtree (d) INCLUDE (v);
+CREATE INDEX ON labelled USING gpubtree (i) INCLUDE (v);
+VACUUM ANALYZE labelled;
+\set ECHO all
+SELECT compare(q) FROM unnest(ARRAY[
+	'SELECT n::numeric(10,2), count(*) FROM labelled WHERE n::numeric(10,2) > 47 GROUP BY 1', 'SELECT t::timestamp(6), count(*) FROM labelled WHERE t::timestamp(6) > ''2024-01-05'' GROUP BY 1',
+	'SELECT z::timestamptz, sum(v) FROM labelled WHERE z::timestamptz > ''2024-01-05 01:00'' GROUP BY 1', 'SELECT d::time(6), count(*) FROM labelled WHERE d::time(6) > ''21:00'' GROUP BY 1',
+	'SELECT i::integer, count(*) FROM labelled WHERE i > 7 GROUP BY i::integer', 'SELECT i::integer, count(*) FROM labelled WHERE i IN (1, 2) GROUP BY i::integer',
+	'SELECT DISTINCT i::integer FROM labelled WHERE i > 7',
+	'SELECT o, q.* FROM generate_series(1, 3) o, LATERAL (SELECT l.i::integer, count(*) FROM labelled l WHERE l.i >= o AND l.i < o + 2 GROUP BY l.i::integer) q']) q;
+
 DROP SCHEMA spellings CASCADE;

@@ -25,7 +25,6 @@
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
-#include "optimizer/paths.h"
 #include "optimizer/placeholder.h"
 #include "storage/relfilelocator.h"
 #include "storage/standby.h"
@@ -67,10 +66,6 @@
 /* A placeholder's description is made when it is first met, and never later. */
 #define find_placeholder_info(root, phv, create) find_placeholder_info(root, phv)
 
-/* Clauses between relations as such: no outer join that is being made has a part in them. */
-#define generate_join_implied_equalities(root, join, outer, inner) \
-	generate_join_implied_equalities(root, join, outer, inner, NULL)
-
 /*
  * Since 16 a Var says which outer joins may have made it NULL, and relation sets have outer joins
  * as members, beside the tables.
@@ -78,6 +73,14 @@
 #define GPB_HAS_NULLING_RELS 1
 #define GPB_TABLES(root, relids) bms_difference(relids, (root)->outer_join_rels)
 #define GPB_OUTER_JOIN_RELID(sjinfo) ((sjinfo)->ojrelid)
+
+/*
+ * An outer join's clause has clones, for the orders in which it may be made with others, with other
+ * nulling relations each: is this one not for a join of these?
+ */
+#define GPB_IS_OTHER_CLONE(rinfo, relids) (((rinfo)->has_clone || (rinfo)->is_clone) && \
+	(!bms_is_subset((rinfo)->required_relids, relids) || \
+	 bms_overlap((rinfo)->incompatible_relids, relids)))
 
 /* 15 has no logical decoding on a standby, which a conflict about a catalog would end. */
 #define GPB_RESOLVE_CONFLICT(horizon, is_catalog, file) \
@@ -98,6 +101,7 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 
 #else
 
+#include "optimizer/paths.h"
 #include "storage/relfilenode.h"
 
 #define GPB_APPEND_KNOWS(append) ((append)->as_valid_subplans != NULL)
@@ -107,6 +111,9 @@ gpb_decode_zone(char *name, int *offset, pg_tz **tz)
 #define GPB_BACKEND_FILE(file) ((file).node)
 #define GPB_TABLES(root, relids) (relids)
 #define GPB_OUTER_JOIN_RELID(sjinfo) 0
+#define GPB_IS_OTHER_CLONE(rinfo, relids) false
+#define generate_join_implied_equalities(root, join, outer, inner, sjinfo) \
+	generate_join_implied_equalities(root, join, outer, inner)
 #define GPB_RELS_OF(child) (child)->relids, (child)->top_parent_relids
 #define GPB_RESOLVE_CONFLICT(horizon, is_catalog, file) \
 	ResolveRecoveryConflictWithSnapshot(horizon, file)

@@ -416,7 +416,8 @@ rises(int op, const GpbZoneValue *a, const int64 *table, int n)
 
 /*
  * Do a step for the ends of a.  Infinite timestamps stay what they are, where the step takes such;
- * the finite ones are those that there are.
+ * the finite ones are those that there are.  Beside them a result that is none, which a later step
+ * finds, has no place: so the bounds are then any, and a fault is to be expected.
  */
 static bool
 do_ends(int op, const GpbZoneValue *a, int64 b, int64 c, const int64 *table, int n,
@@ -435,6 +436,12 @@ do_ends(int op, const GpbZoneValue *a, int64 b, int64 c, const int64 *table, int
 		!do_step(op, a->floats ? gpb_float_unorder(ends.greatest) : ends.greatest, b, c, table, n,
 				 &result->greatest))
 		return false;
+	if ((ends.least != a->least && result->least < GPB_TIMESTAMP_LEAST) ||
+		(ends.greatest != a->greatest && result->greatest >= GPB_TIMESTAMP_END))
+	{
+		*result = any_result(op);
+		return false;
+	}
 	if (ends.least != a->least)
 		result->least = a->least;
 	if (ends.greatest != a->greatest)

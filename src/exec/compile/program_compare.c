@@ -319,6 +319,15 @@ any_of_halves(GpbProgramBuilder *builder, const GpbTyped *value, ArrayType *arra
 	return slot;
 }
 
+/* Have a value's steps done for their faults, though no step takes it. */
+static void
+keep(GpbProgramBuilder *builder, const GpbTyped *value)
+{
+	(void) gpb_slot_kept(builder, value->slot);
+	if (value->lower != 0)
+		(void) gpb_slot_kept(builder, value->lower);
+}
+
 /* x = ANY of an array that is known */
 static int
 any_of_known(GpbProgramBuilder *builder, const GpbFunction *function, GpbTyped *value,
@@ -329,9 +338,12 @@ any_of_known(GpbProgramBuilder *builder, const GpbFunction *function, GpbTyped *
 	bool		has_null;
 	int			slot;
 
-	/* No element is equal to x, whether or not that is NULL. */
+	/* No element is equal to x, whether or not that is NULL; but it is evaluated. */
 	if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 0)
+	{
+		keep(builder, value);
 		return gpb_slot_boolean(builder, false);
+	}
 	if (value->lower != 0)
 		return any_of_halves(builder, value, array);
 	words = function->call == GPB_CALL_COMPARE_NUMERICS ?
@@ -340,7 +352,10 @@ any_of_known(GpbProgramBuilder *builder, const GpbFunction *function, GpbTyped *
 	if (words == NULL)
 		return GPB_REFUSED;
 	if (n == 0)
+	{
+		keep(builder, value);
 		return gpb_slot_null(builder);
+	}
 	slot = gpb_slot_in_words(builder, value->slot, words, n);
 	return has_null ? STEP2(GPB_OP_OR, slot, gpb_slot_null(builder)) : slot;
 }

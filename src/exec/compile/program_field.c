@@ -151,6 +151,7 @@ gpb_field_slot(GpbProgramBuilder *builder, int field, Oid type, int slot, int *s
 {
 	int			day = slot;
 	int			time;
+	int			epoch;
 
 	*scale = 0;
 	if (type == TIMESTAMPTZOID && field != DTK_EPOCH)
@@ -165,6 +166,9 @@ gpb_field_slot(GpbProgramBuilder *builder, int field, Oid type, int slot, int *s
 	if (field != DTK_EPOCH)
 		return time_field_slot(builder, field, time, scale);
 	*scale = 6;
-	return STEP2(GPB_OP_ADD, time,
-				 STEP2(GPB_OP_MULTIPLY, plus(builder, day, GPB_EPOCH_DAYS), WORD(USECS_PER_DAY)));
+	epoch = STEP2(GPB_OP_ADD, time, STEP2(GPB_OP_MULTIPLY, plus(builder, day, GPB_EPOCH_DAYS),
+										  WORD(USECS_PER_DAY)));
+	/* Core computes the greatest word otherwise, as it does what no word holds. */
+	(void) gpb_slot_kept(builder, STEP2(GPB_OP_ADD, epoch, WORD(1)));
+	return epoch;
 }

@@ -154,12 +154,8 @@ add_function(GpbKeyFunction *function, const GpbFunction *type, List *args)
 	}
 }
 
-/*
- * What an expression stands for: without relabelings, and what a column of the scan tuple holds.
- * setrefs.c puts such a column in the place of an expression that the query groups by (rule M13).
- */
-static Expr *
-resolved(Expr *expression, List *columns)
+Expr *
+gpb_resolved(Expr *expression, List *columns)
 {
 	for (;;)
 	{
@@ -217,7 +213,7 @@ add_expression(GpbKeyFunction *function, Expr *expression, List *columns, Var **
 	List	   *args;
 	ListCell   *lc;
 
-	expression = resolved(expression, columns);
+	expression = gpb_resolved(expression, columns);
 	if (IsA(expression, Var))
 	{
 		*key = (Var *) expression;
@@ -281,7 +277,7 @@ make_function(Expr *expression, Oid operator, List *columns, Var **key)
 {
 	GpbKeyFunction *function;
 
-	if (IsA(resolved(expression, columns), Var))
+	if (IsA(gpb_resolved(expression, columns), Var))
 		return NULL;
 	function = palloc0(sizeof(GpbKeyFunction));
 	return add_expression(function, expression, columns, key) &&
@@ -317,7 +313,7 @@ gpb_key_function_begin(OpExpr *condition, List *columns)
 	Var		   *key;
 	GpbKeyFunction *function;
 
-	if (IsA(resolved(linitial(condition->args), columns), Var))
+	if (IsA(gpb_resolved(linitial(condition->args), columns), Var))
 		return NULL;
 	function = make_function(linitial(condition->args), condition->opno, columns, &key);
 	if (function == NULL)

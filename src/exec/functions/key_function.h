@@ -38,6 +38,13 @@ extern bool gpb_condition_may_be_lossy(Expr *condition);
 
 /* ---- run time ---- */
 
+/*
+ * What an expression of a finished plan stands for: without relabelings, and what a column of the
+ * scan tuple holds, of these TargetEntries.  setrefs.c puts such a column in the place of an
+ * expression that the query groups by, relabelings included (rule M13).
+ */
+extern Expr *gpb_resolved(Expr *expression, List *columns);
+
 typedef struct GpbKeyFunction GpbKeyFunction;
 
 /*

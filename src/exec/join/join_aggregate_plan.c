@@ -245,8 +245,9 @@ add_inner_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	candidate.innerrel = innerrel;
 	candidate.table = table;
 	candidate.relids = bms_union(joinrel->relids, table->relids);
+	candidate.restrictlist = gpb_join_clauses(root, joinrel, outerrel, innerrel, NULL);
 	candidate.restrictlist = (List *)
-		gpb_of_child(root, table, (Node *) gpb_join_clauses(root, joinrel, outerrel, innerrel));
+		gpb_of_child(root, table, (Node *) candidate.restrictlist);
 	meant = (List *) gpb_of_child(root, table, (Node *) aggrefs);
 	candidate.sjinfo = &sjinfo;
 	if (!gpb_is_join_by_columns(&candidate) || !gpb_collect_join_clauses(&candidate))

@@ -660,7 +660,7 @@ add_range_table(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *grouped_rel,
 	if (candidate.outerrel == NULL || !collect_group_aggrefs(root, &candidate) ||
 		!collect_groups(root, &candidate))
 		return;
-	candidate.clauses = gpb_join_clauses(root, joinrel, candidate.outerrel, innerrel);
+	candidate.clauses = gpb_join_clauses(root, joinrel, candidate.outerrel, innerrel, left);
 	if (candidate.clauses == NIL)
 		return;
 	candidate.clauses = (List *) gpb_of_child(root, table, (Node *) candidate.clauses);

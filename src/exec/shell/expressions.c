@@ -11,6 +11,7 @@
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "exec/shell/expressions.h"
@@ -22,6 +23,18 @@ static bool
 function_may_fail(Oid function, void *argument)
 {
 	return !get_func_leakproof(function);
+}
+
+/*
+ * May a call raise an error of its collation, though the function is leakproof?  Comparisons do
+ * where there is none, and starts_with() where it is not deterministic.
+ */
+static bool
+collation_may_fail(Oid function, Oid collation, List *args)
+{
+	if (OidIsValid(collation))
+		return function == F_STARTS_WITH && !get_collation_isdeterministic(collation);
+	return args != NIL && type_is_collatable(exprType(linitial(args)));
 }
 
 /* Is there anything but columns, constants, parameters, and functions of them that cannot fail? */
@@ -43,9 +56,24 @@ may_fail_walker(Node *node, void *argument)
 		case T_NullTest:
 		case T_BooleanTest:
 		case T_BoolExpr:
-		case T_FuncExpr:
-		case T_OpExpr:
 			break;
+		case T_FuncExpr:
+			{
+				FuncExpr   *call = (FuncExpr *) node;
+
+				if (collation_may_fail(call->funcid, call->inputcollid, call->args))
+					return true;
+				break;
+			}
+		case T_OpExpr:
+			{
+				OpExpr	   *call = (OpExpr *) node;
+
+				set_opfuncid(call);
+				if (collation_may_fail(call->opfuncid, call->inputcollid, call->args))
+					return true;
+				break;
+			}
 		default:
 			return true;
 	}

@@ -93,28 +93,32 @@ gpb_find_outer_side(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *innerrel
 	return outerrel;
 }
 
-List *
-gpb_join_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-				 RelOptInfo *innerrel)
+/* Add those clauses of a side that wait for the join of "inputs", which has these relations. */
+static List *
+add_waiting(List *clauses, const RelOptInfo *side, Relids inputs, Relids joined)
 {
-	List	   *clauses = generate_join_implied_equalities(root, joinrel->relids,
-														   outerrel->relids, innerrel);
 	ListCell   *lc;
 
-	foreach(lc, innerrel->joininfo)
+	foreach(lc, side->joininfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (bms_is_subset(rinfo->required_relids, joinrel->relids))
-			clauses = list_append_unique_ptr(clauses, rinfo);
-	}
-	/* clauses without a column of the table wait for this join all the same */
-	foreach(lc, outerrel->joininfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
-		if (bms_is_subset(rinfo->required_relids, joinrel->relids))
+		if (bms_is_subset(rinfo->required_relids, joined) && !GPB_IS_OTHER_CLONE(rinfo, inputs))
 			clauses = list_append_unique_ptr(clauses, rinfo);
 	}
 	return clauses;
+}
+
+/* As build_joinrel_restrictlist() of core has them */
+List *
+gpb_join_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+				 RelOptInfo *innerrel, SpecialJoinInfo *own)
+{
+	Relids		inputs = bms_union(outerrel->relids, innerrel->relids);
+	List	   *clauses = generate_join_implied_equalities(root, joinrel->relids,
+														   outerrel->relids, innerrel, own);
+
+	clauses = add_waiting(clauses, innerrel, inputs, joinrel->relids);
+	/* clauses without a column of the table wait for this join all the same */
+	return add_waiting(clauses, outerrel, inputs, joinrel->relids);
 }

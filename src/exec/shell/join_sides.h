@@ -34,8 +34,11 @@ extern bool gpb_joined_last(PlannerInfo *root, RelOptInfo *innerrel, const Speci
 extern RelOptInfo *gpb_find_outer_side(PlannerInfo *root, RelOptInfo *joinrel,
 									   RelOptInfo *innerrel);
 
-/* The clauses, RestrictInfos, that join the two sides, as core would apply them to this join */
+/*
+ * The clauses, RestrictInfos, that join the two sides, as core would apply them to this join: those
+ * too that an outer join, "own" if it is one, lets be evaluated.
+ */
 extern List *gpb_join_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-							  RelOptInfo *innerrel);
+							  RelOptInfo *innerrel, SpecialJoinInfo *own);
 
 #endif							/* GPB_JOIN_SIDES_H */

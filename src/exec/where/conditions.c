@@ -42,24 +42,13 @@ struct GpbConditions
 
 /* ---- begin ---- */
 
-/* The expression without casts that change nothing */
-static Node *
-strip_relabels(Node *node)
-{
-	while (IsA(node, RelabelType))
-		node = (Node *) ((RelabelType *) node)->arg;
-	return node;
-}
-
 /* The key column, counted from 0, that is the left side of a plan's condition */
 static int
 condition_column(Relation index, Node *side, const CustomScan *plan)
 {
-	Var		   *var = (Var *) strip_relabels(side);
+	Var		   *var = (Var *) gpb_resolved((Expr *) side, plan->custom_scan_tlist);
 	int			c;
 
-	if (IsA(var, Var) && var->varno == INDEX_VAR)
-		var = (Var *) list_nth_node(TargetEntry, plan->custom_scan_tlist, var->varattno - 1)->expr;
 	for (c = 0; IsA(var, Var) && c < IndexRelationGetNumberOfKeyAttributes(index); c++)
 	{
 		if (index->rd_index->indkey.values[c] == var->varattno)
